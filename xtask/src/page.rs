@@ -11,7 +11,10 @@ pub(crate) fn bundle(root: &Path) -> Result<(), String> {
     licences(&directory.join("node_modules"), &root.join("crates/ctm-ide/assets/page.licenses.txt"))
 }
 
-/// The licences of the script's parts; the bundler itself is no part of it.
+/// Packages that make and test the script, and are no part of it.
+const TOOLS: [&str; 3] = ["esbuild", "typescript", "axe-core"];
+
+/// The licences of the script's parts.
 fn licences(packages: &Path, to: &Path) -> Result<(), String> {
     let cannot = |e: std::io::Error| format!("the licences of the page: {e}");
     let mut found = Vec::new();
@@ -20,7 +23,7 @@ fn licences(packages: &Path, to: &Path) -> Result<(), String> {
         for entry in std::fs::read_dir(&directory).map_err(cannot)? {
             let path = entry.map_err(cannot)?.path();
             let name = path.strip_prefix(packages).unwrap_or(&path).display().to_string();
-            if name.starts_with('.') || name.contains("esbuild") {
+            if name.starts_with('.') || TOOLS.iter().any(|tool| name.contains(tool)) {
                 continue;
             }
             if path.join("LICENSE").is_file() {

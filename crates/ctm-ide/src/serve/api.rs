@@ -1,24 +1,26 @@
 //! The page's requests. Each question is a JSON object, each answer too; `{"error": ...}` has the reason of a refusal.
 
-use super::cost;
-use super::entries::{Directory, Opened, PageEntry, said};
+use super::entries::{self, Directory, Opened, PageEntry, said};
 use super::memory::{Memory, Share};
+use super::pictures::{self, shown};
 use super::question::Question;
+use super::{cost, steps, wire};
 use crate::language::{Document, Language, findings, shown_findings};
 use ctm::Drawing;
 use ctm::EngineKind;
-use ctm::array::{Array, Kind, Values};
+use ctm::array::{Array, Values};
 use ctm::job::{Folders, Job};
 use ctm::render;
-use ctm::trace::observe::{Isa, Place};
+use ctm::trace::observe::Isa;
 use ctm::trace::{
-    Ancestry, Choice, Chosen, DrawStage, Draws, LaunchOutputs, Limits, Profile, Subject, Trace, TraceError,
-    launch_outputs, targets_behind,
+    Choice, Chosen, DrawStage, Draws, LaunchOutputs, Limits, Profile, Subject, Trace, TraceError, launch_outputs,
+    targets_behind,
 };
 use ctm_exec::{Control, GroupSize, Position};
 use ctm_isa::diag::Severity;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -59,7 +61,7 @@ impl From<&str> for Refusal {
     }
 }
 
-type Answer = Result<Value, Refusal>;
+type Answer<T> = Result<T, Refusal>;
 
 impl AnswerContext<'_> {
     /// Reserves memory for more bytes.
@@ -70,61 +72,82 @@ impl AnswerContext<'_> {
     }
 }
 
-/// Answers one question.
-type Answering = fn(&Question, &AnswerContext<'_>) -> Answer;
+/// Answers one question, in JSON.
+type Answering = fn(&Question, &AnswerContext<'_>) -> Answer<String>;
 
-/// The questions by name.
-const QUESTIONS: [(&str, Answering); 14] = [
-    ("entries", |_, context| {
-        Ok(json!({ "entries": context.entries.iter().map(|entry| &entry.name).collect::<Vec<_>>() }))
-    }),
-    ("open", |question, context| Ok(entry(question, context)?.open(context.folders).map_err(|e| said(&e))?)),
-    ("check", check),
-    ("hover", |question, context| {
+macro_rules! questions {
+    ($($name:literal: $type:ty = $answer:expr;)*) => {
+        /// The questions by name.
+        const QUESTIONS: &[(&str, Answering)] = &[$(($name, |question, context| {
+            let answer: fn(&Question, &AnswerContext<'_>) -> Answer<$type> = $answer;
+            Ok(serde_json::to_string(&answer(question, context)?).map_err(|e| e.to_string())?)
+        }),)*];
+
+        /// The type of each answer in TypeScript.
+        #[cfg(test)]
+        pub(super) fn types() -> String {
+            let mut out = String::from("\nexport interface Answers {\n");
+            $(out.push_str(&format!("  {}: {};\n", $name, <$type as wire::Typed>::name()));)*
+            out.push_str("}\n");
+            out
+        }
+    };
+}
+
+questions! {
+    "entries": wire::Entries = |_, context| {
+        Ok(wire::Entries { entries: context.entries.iter().map(PageEntry::described).collect() })
+    };
+    "open": wire::Opened = |question, context| {
+        Ok(entry(question, context)?.open(context.folders).map_err(|e| said(&e))?)
+    };
+    "check": wire::Findings = check;
+    "hover": wire::MaybeText = |question, context| {
         let document = document(question, context)?;
-        Ok(json!({ "text": document.hover(byte(question)).map(|hover| hover.markdown) }))
-    }),
-    ("complete", |question, context| {
+        Ok(wire::MaybeText { text: document.hover(byte(question)).map(|hover| hover.markdown) })
+    };
+    "complete": wire::Completions = |question, context| {
         let document = document(question, context)?;
-        let found = document.completions(byte(question));
-        let items: Vec<Value> = found.iter().map(|c| json!({ "label": c.text, "detail": c.detail })).collect();
-        Ok(json!({ "items": items }))
-    }),
-    ("definition", |question, context| {
+        let found = document.completions(byte(question)).into_iter();
+        let items = found.map(|c| wire::Completion { label: c.text.to_string(), detail: c.detail.to_string() });
+        Ok(wire::Completions { items: items.collect() })
+    };
+    "definition": wire::Definition = |question, context| {
         let (document, offset) = (document(question, context)?, byte(question));
         let symbol = document.symbol_at(offset).map(|symbol| symbol.span);
         let span = symbol.or_else(|| document.register_places(offset).first().copied());
-        Ok(json!({ "offset": span.map(|span| Utf16Offsets::of(&document.text).before(span.start as usize)) }))
-    }),
-    ("format", |question, context| {
+        Ok(wire::Definition { offset: span.map(|span| Utf16Offsets::of(&document.text).before(span.start as usize)) })
+    };
+    "format": wire::Page = |question, context| {
         context.take(cost::of_layout(question.text()))?;
-        Ok(json!({ "text": read(question).formatted() }))
-    }),
-    ("words", |_, _| Ok(words())),
-    ("manual", |question, _| manual(question)),
-    ("launches", launches),
-    ("run", run),
-    ("trace", |question, context| Ok(traced(question, context)?.page_data())),
-    ("why", why),
-    ("profile", profile),
-];
+        Ok(wire::Page { text: read(question).formatted() })
+    };
+    "words": BTreeMap<String, Vec<(String, String)>> = |_, _| Ok(words());
+    "manual": wire::Page = manual;
+    "launches": wire::Launches = launches;
+    "run": wire::Run = run;
+    "thumbnail": wire::Thumbnail = thumbnail;
+    "trace": wire::Trace = |question, context| Ok(steps::trace(&traced(question, context)?.0));
+    "why": wire::Why = why;
+    "profile": wire::ProfileCounts = profile;
+}
 
 /// The name of a question, if there is such a question.
 pub(super) fn question(name: &str) -> Option<&'static str> {
     QUESTIONS.iter().map(|question| question.0).find(|&known| known == name)
 }
 
-/// Answers a question.
+/// Answers a question, in JSON.
 ///
 /// # Errors
 /// In words: there is no memory for it.
-pub(super) fn answer(name: &str, question: &Question, context: &AnswerContext<'_>) -> Result<Value, String> {
+pub(super) fn answer(name: &str, question: &Question, context: &AnswerContext<'_>) -> Result<String, String> {
     let known = QUESTIONS.iter().find(|known| known.0 == name);
     let result =
         known.map_or_else(|| Err(format!("`{name}` is no question").into()), |known| known.1(question, context));
     match result {
         Ok(answer) => Ok(answer),
-        Err(Refusal::Said(why)) => Ok(json!({ "error": why })),
+        Err(Refusal::Said(why)) => Ok(json!({ "error": why }).to_string()),
         Err(Refusal::Memory(why)) => Err(why),
     }
 }
@@ -190,61 +213,79 @@ fn byte(question: &Question) -> usize {
     text.len()
 }
 
-fn check(question: &Question, context: &AnswerContext<'_>) -> Answer {
+/// Findings of a program, or of the job file of an entry with the page's texts.
+fn check(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::Findings> {
     context.take(cost::of_check(question.text()))?;
+    if question.language.as_deref() == Some(entries::TOML) {
+        return check_job(question, context);
+    }
     let found = findings(language(question), question.text());
     let (shown, more) = shown_findings(&found);
     let mut units = Utf16Offsets::of(question.text());
-    let mut told: Vec<Value> = shown
-        .iter()
-        .map(|finding| {
-            let span = finding.labels.first().map(|label| label.span).unwrap_or_default();
-            let mut message = finding.message.clone();
-            for part in [finding.cite.map(|cite| format!("see {cite}")), finding.help.clone()].into_iter().flatten() {
-                message.push('\n');
-                message.push_str(&part);
-            }
-            json!({
-                "from": units.before(span.start as usize),
-                "to": units.before(span.end as usize),
-                "severity": match finding.severity {
-                    Severity::Error => "error",
-                    Severity::Warning => "warning",
-                    Severity::Note => "info",
-                },
-                "rule": finding.rule,
-                "message": message,
-            })
-        })
-        .collect();
+    let mut told: Vec<wire::PageFinding> = shown.iter().map(|finding| page_finding(finding, &mut units)).collect();
     if let Some(more) = more {
         let end = units.before(question.text().len());
-        told.push(json!({ "from": end, "to": end, "severity": "error", "rule": more.rule, "message": more.message }));
+        let (rule, message) = (more.rule.to_string(), more.message.clone());
+        told.push(wire::PageFinding { from: end, to: end, severity: "error", rule, message });
     }
-    Ok(json!({ "findings": told }))
+    Ok(wire::Findings { findings: told })
+}
+
+/// Findings of the job file; those of its programs are with their texts.
+fn check_job(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::Findings> {
+    let entry = entry(question, context)?;
+    let name = question.name.as_deref().unwrap_or("");
+    let mut texts = question.files.0.clone();
+    texts.insert(name.to_owned(), question.text().to_owned());
+    let Err(error) = entry.opened(&texts, context.folders, context.control) else {
+        return Ok(wire::Findings { findings: Vec::new() });
+    };
+    let mut units = Utf16Offsets::of(question.text());
+    let reports = error.reports();
+    let own =
+        |report: &&ctm::render::Report| report.source.as_ref().is_none_or(|source| source.text() == question.text());
+    let own = reports.iter().filter(own).take(100);
+    Ok(wire::Findings { findings: own.map(|report| page_finding(&report.diagnostic, &mut units)).collect() })
+}
+
+fn page_finding(finding: &ctm_isa::diag::Diagnostic, units: &mut Utf16Offsets<'_>) -> wire::PageFinding {
+    let span = finding.labels.first().map(|label| label.span).unwrap_or_default();
+    let mut message = finding.message.clone();
+    for part in [finding.cite.map(|cite| format!("see {cite}")), finding.help.clone()].into_iter().flatten() {
+        message.push('\n');
+        message.push_str(&part);
+    }
+    wire::PageFinding {
+        from: units.before(span.start as usize),
+        to: units.before(span.end as usize),
+        severity: match finding.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "info",
+        },
+        rule: finding.rule.to_string(),
+        message,
+    }
 }
 
 /// The words of both languages, for colouring.
-fn words() -> Value {
+fn words() -> BTreeMap<String, Vec<(String, String)>> {
     let of = |language: Language| {
-        let words: Vec<Value> = language
-            .vocabulary()
-            .iter()
-            .map(|(kind, word)| json!([format!("{kind:?}").to_lowercase(), word]))
-            .collect();
-        (language.id().to_owned(), Value::from(words))
+        let words = language.vocabulary().into_iter();
+        let words = words.map(|(kind, word)| (format!("{kind:?}").to_lowercase(), word.to_string()));
+        (language.id().to_owned(), words.collect())
     };
-    Value::Object(Language::ALL.into_iter().map(of).collect())
+    Language::ALL.into_iter().map(of).collect()
 }
 
-fn manual(question: &Question) -> Answer {
+fn manual(question: &Question, _: &AnswerContext<'_>) -> Answer<wire::Page> {
     let topic = question.topic.as_deref().unwrap_or("").trim();
     let isas = match question.language.as_deref().and_then(Language::from_id) {
         Some(Language::R700) => [Language::R700, Language::X1k],
         _ => [Language::X1k, Language::R700],
     };
     if topic.is_empty() {
-        return Ok(json!({ "text": isas[0].manual().list() }));
+        return Ok(wire::Page { text: isas[0].manual().list() });
     }
     let pages = isas.iter().filter_map(|isa| Some((isa.title(), isa.manual().describe(topic)?)));
     let pages: Vec<String> = pages.map(|(title, text)| format!("{title}\n\n{text}")).collect();
@@ -256,7 +297,7 @@ fn manual(question: &Question) -> Answer {
         )
         .into());
     }
-    Ok(json!({ "text": pages.join("\n\n") }))
+    Ok(wire::Page { text: pages.join("\n\n") })
 }
 
 /// The subject of a question, with a lower time limit than a job's.
@@ -306,7 +347,7 @@ fn choice(question: &Question, subject: &Subject) -> Choice {
 }
 
 /// The choices, in lines: passes, draws, or launches.
-fn launches(question: &Question, context: &AnswerContext<'_>) -> Answer {
+fn launches(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::Launches> {
     let (opened, _directory) = opened(question, context)?;
     if matches!(opened, Opened::Capture(..) | Opened::Recording(_)) {
         context.take(cost::of_run(&opened))?;
@@ -326,28 +367,10 @@ fn launches(question: &Question, context: &AnswerContext<'_>) -> Answer {
             ctm::trace::launches(&path, Some(PATIENCE), context.control).map_err(|e| said(&e))?
         }
     };
-    Ok(json!({ "launches": lines }))
+    Ok(wire::Launches { launches: lines })
 }
 
-fn picture(array: &Array) -> Result<String, String> {
-    let bytes = array.to_bytes(Kind::Png).map_err(|e| e.to_string())?;
-    Ok(format!("data:image/png;base64,{}", base64(&bytes)))
-}
-
-/// An output as the page shows it; column and row of its first element.
-fn shown(name: &str, array: &Array, left: u32, top: u32) -> Result<Value, String> {
-    Ok(json!({
-        "name": name,
-        "width": array.width,
-        "height": array.height,
-        "channels": array.channels,
-        "left": left,
-        "top": top,
-        "picture": picture(array)?,
-    }))
-}
-
-fn run(question: &Question, context: &AnswerContext<'_>) -> Answer {
+fn run(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::Run> {
     let (opened, _directory) = opened(question, context)?;
     context.take(cost::of_run(&opened))?;
     match opened {
@@ -360,18 +383,15 @@ fn run(question: &Question, context: &AnswerContext<'_>) -> Answer {
             let number = question.launch.ok_or("say which draw")?;
             let mut answer = behind(&*draws, EngineKind::default(), number)?;
             let stages = [(DrawStage::Pixel, "pixel program"), (DrawStage::Vertex, "vertex program")];
-            answer["files"] = stages
-                .into_iter()
-                .filter_map(|(stage, name)| {
-                    let subject = Subject::Drawing(Arc::clone(&draws), stage);
-                    let choice = Choice { pass: Some(number), launch: None };
-                    let chosen = subject.choose_under(context.control, choice, None).ok()?;
-                    // Traces are of pixels: their listing has that name.
-                    let (listing, text) = Subject::program_of(&chosen);
-                    let name = if stage == DrawStage::Pixel { listing } else { name.to_owned() };
-                    Some(json!({ "name": name, "text": text, "language": Language::R700.id() }))
-                })
-                .collect();
+            for (stage, name) in stages {
+                let subject = Subject::Drawing(Arc::clone(&draws), stage);
+                let choice = Choice { pass: Some(number), launch: None };
+                let Ok(chosen) = subject.choose_under(context.control, choice, None) else { continue };
+                // Traces are of pixels: their listing has that name.
+                let (listing, text) = Subject::program_of(&chosen);
+                let name = if stage == DrawStage::Pixel { listing } else { name.to_owned() };
+                answer.files.push(wire::TextFile { name, text, language: Some(Language::R700.id()) });
+            }
             Ok(answer)
         }
         Opened::Recording(path) => recorded(&path, question.launch.ok_or("say which launch")?, context.control),
@@ -379,7 +399,7 @@ fn run(question: &Question, context: &AnswerContext<'_>) -> Answer {
 }
 
 /// The targets after a draw.
-fn behind(draws: &dyn Draws, engine: EngineKind, number: usize) -> Answer {
+fn behind(draws: &dyn Draws, engine: EngineKind, number: usize) -> Answer<wire::Run> {
     let since = Instant::now();
     let engine = engine.engine().map_err(|e| e.to_string())?;
     let (_, targets) = targets_behind(draws, engine, Some(number)).map_err(|e| said(&e))?;
@@ -390,17 +410,13 @@ fn behind(draws: &dyn Draws, engine: EngineKind, number: usize) -> Answer {
         outputs.push(shown(&name, &target.array(), 0, 0)?);
     }
     let [width, height] = targets.first().map_or([0, 0], |target| target.size);
-    let said = if targets.is_empty() { "the draw has no target\n" } else { "" };
-    Ok(json!({
-        "outputs": outputs,
-        "said": said,
-        "milliseconds": milliseconds,
-        "domain": [0, 0, width.saturating_sub(1), height.saturating_sub(1)],
-    }))
+    let said = if targets.is_empty() { "the draw has no target\n" } else { "" }.to_owned();
+    let domain = Some([0, 0, width.saturating_sub(1), height.saturating_sub(1)]);
+    Ok(wire::Run { outputs, said, milliseconds, domain, files: Vec::new() })
 }
 
 /// The outputs of a recording's launch, and its program.
-fn recorded(path: &Path, number: usize, control: &Control) -> Answer {
+fn recorded(path: &Path, number: usize, control: &Control) -> Answer<wire::Run> {
     let since = Instant::now();
     let left = launch_outputs(path, number as u64, Some(PATIENCE), control).map_err(|e| said(&e))?;
     let milliseconds = since.elapsed().as_secs_f64() * 1000.0;
@@ -413,33 +429,33 @@ fn recorded(path: &Path, number: usize, control: &Control) -> Answer {
     let (name, text) = Subject::program_of(&chosen);
     let language = if chosen.isa() == Isa::X1k { Language::X1k } else { Language::R700 };
     let domain = chosen.domain;
-    Ok(json!({
-        "outputs": outputs,
-        "said": fault.map_or_else(String::new, |fault| format!("{fault}\n")),
-        "milliseconds": milliseconds,
-        "domain": [domain.i0, domain.j0, domain.i1, domain.j1],
-        "files": [{ "name": name, "text": text, "language": language.id() }],
-    }))
+    Ok(wire::Run {
+        outputs,
+        said: fault.map_or_else(String::new, |fault| format!("{fault}\n")),
+        milliseconds,
+        domain: Some([domain.i0, domain.j0, domain.i1, domain.j1]),
+        files: vec![wire::TextFile { name, text, language: Some(language.id()) }],
+    })
 }
 
-fn run_job(job: &Job, control: &Control) -> Answer {
+fn run_job(job: &Job, control: &Control) -> Answer<wire::Run> {
     let report = job.run_under(control, |_| {}).map_err(|e| said(&e))?;
     let mut outputs = Vec::new();
     for output in &report.outputs {
         let Some(array) = report.array(output.slot) else { continue };
         outputs.push(shown(&output.name, &array, output.rect.x, output.rect.y)?);
     }
-    let reports: String = report.reports.iter().map(|report| format!("{}\n", render::text(report, false))).collect();
     let domain = job.passes.last().map(|pass| pass.domain);
-    Ok(json!({
-        "outputs": outputs,
-        "said": reports,
-        "milliseconds": report.elapsed.as_secs_f64() * 1000.0,
-        "domain": domain.map(|domain| [domain.i0, domain.j0, domain.i1, domain.j1]),
-    }))
+    Ok(wire::Run {
+        outputs,
+        said: report.reports.iter().map(|report| format!("{}\n", render::text(report, false))).collect(),
+        milliseconds: report.elapsed.as_secs_f64() * 1000.0,
+        domain: domain.map(|domain| [domain.i0, domain.j0, domain.i1, domain.j1]),
+        files: Vec::new(),
+    })
 }
 
-fn draw(drawing: &Drawing) -> Answer {
+fn draw(drawing: &Drawing) -> Answer<wire::Run> {
     let since = Instant::now();
     let drawn = drawing.prepare().and_then(|mut prepared| prepared.draw(0.0)).map_err(|error| match error {
         ctm::draw::Error::Job(error) => said(&error),
@@ -451,12 +467,33 @@ fn draw(drawing: &Drawing) -> Answer {
         outputs.push(shown(&format!("target {}", target.number), &target.array(), 0, 0)?);
     }
     let [width, height] = drawn.size;
-    Ok(json!({
-        "outputs": outputs,
-        "said": drawn.findings.iter().map(|finding| format!("{finding}\n")).collect::<String>(),
-        "milliseconds": milliseconds,
-        "domain": [0, 0, width.saturating_sub(1), height.saturating_sub(1)],
-    }))
+    Ok(wire::Run {
+        outputs,
+        said: drawn.findings.iter().map(|finding| format!("{finding}\n")).collect(),
+        milliseconds,
+        domain: Some([0, 0, width.saturating_sub(1), height.saturating_sub(1)]),
+        files: Vec::new(),
+    })
+}
+
+/// The first output of an example or of the user's job, small.
+fn thumbnail(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::Thumbnail> {
+    let (opened, _directory) = opened(question, context)?;
+    context.take(cost::of_run(&opened))?;
+    let picture = match opened {
+        Opened::Job(job) => {
+            let report = job.run_under(context.control, |_| {}).map_err(|e| said(&e))?;
+            let array = report.outputs.iter().find_map(|output| report.array(output.slot));
+            array.and_then(|array| pictures::thumbnail(&array))
+        }
+        Opened::Drawing(drawing) => {
+            let drawn = drawing.prepare().and_then(|mut prepared| prepared.draw(0.0)).map_err(|e| e.to_string())?;
+            let target = drawn.targets.iter().find(|target| !target.format().number.is_integer());
+            target.and_then(|target| pictures::thumbnail(&target.array()))
+        }
+        Opened::Capture(..) | Opened::Recording(_) => None,
+    };
+    Ok(wire::Thumbnail { picture })
 }
 
 /// The most lanes of a unit that is watched: a group, or a thread group of the R700.
@@ -467,7 +504,7 @@ fn lanes(subject: &Subject) -> u64 {
 }
 
 /// The trace of a question, in memory for it and its JSON.
-fn traced(question: &Question, context: &AnswerContext<'_>) -> Result<Trace, Refusal> {
+fn traced(question: &Question, context: &AnswerContext<'_>) -> Result<(Trace, Chosen), Refusal> {
     let [i, j] = question.at.ok_or("`at` is a processor: [35, 22]")?;
     let at = Position { i, j };
     let looked = looked(question, context, Some(at))?;
@@ -476,27 +513,21 @@ fn traced(question: &Question, context: &AnswerContext<'_>) -> Result<Trace, Ref
     context.take(instructions as u64 * step)?;
     let limits = Limits { instructions, ..Limits::default() };
     let trace = Trace::of_under(context.control, &looked.subject, &looked.chosen, at, &limits);
-    Ok(trace.map_err(|e| match e {
+    let trace = trace.map_err(|e| match e {
         TraceError::Job(e) => said(&e),
         TraceError::NotRun(_) => e.to_string(),
-    })?)
+    })?;
+    Ok((trace, looked.chosen))
 }
 
-fn why(question: &Question, context: &AnswerContext<'_>) -> Answer {
-    let trace = traced(question, context)?;
-    let mut out = String::new();
-    let places = Place::parse(trace.isa, question.value.as_deref().unwrap_or(""));
-    for place in places.map_err(|e| e.to_string())? {
-        match Ancestry::of(&trace, trace.lane, place, None) {
-            Some(tree) => out.push_str(&tree.text(&trace, 6, 200)),
-            None => out.push_str(&format!("{place}: no instruction wrote it\n")),
-        }
-    }
-    Ok(json!({ "text": out }))
+fn why(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::Why> {
+    let (trace, chosen) = traced(question, context)?;
+    let places = chosen.places(question.value.as_deref().unwrap_or("")).map_err(|e| e.to_string())?;
+    Ok(wire::Why { trees: places.into_iter().map(|place| steps::why(&trace, place, question.step)).collect() })
 }
 
 #[allow(clippy::cast_precision_loss, reason = "numbers for people")]
-fn profile(question: &Question, context: &AnswerContext<'_>) -> Answer {
+fn profile(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::ProfileCounts> {
     let looked = looked(question, context, None)?;
     context.take(cost::of_profile(looked.chosen.domain.processors()))?;
     let profile = Profile::of_under(context.control, &looked.subject, &looked.chosen).map_err(|e| said(&e))?;
@@ -504,15 +535,15 @@ fn profile(question: &Question, context: &AnswerContext<'_>) -> Answer {
     for line in 1..=profile.listing.lines.len() {
         if let Some(count) = profile.of_line(line) {
             let clocks = count.cost.alu_clocks + count.cost.tex_clocks + count.cost.fc_clocks;
-            lines.push(json!({
-                "line": line,
-                "runs": count.executed,
-                "lanes": count.lanes as f64 / count.executed.max(1) as f64,
-                "split": count.divergent as f64 / count.executed.max(1) as f64,
-                "fetches": count.cost.fetches,
-                "clocks": clocks,
-                "text": profile.listing.lines[line - 1].text,
-            }));
+            lines.push(wire::LineCount {
+                line,
+                runs: count.executed,
+                lanes: count.lanes as f64 / count.executed.max(1) as f64,
+                split: count.divergent as f64 / count.executed.max(1) as f64,
+                fetches: count.cost.fetches,
+                clocks,
+                text: profile.listing.lines[line - 1].text.clone(),
+            });
         }
     }
     let map = |counts: &[u32]| {
@@ -520,35 +551,22 @@ fn profile(question: &Question, context: &AnswerContext<'_>) -> Answer {
         #[allow(clippy::cast_possible_truncation, reason = "counts of a picture")]
         let values = counts.iter().map(|&n| (f64::from(n) / f64::from(most)) as f32).collect();
         let (width, height) = (profile.domain.width() as usize, profile.domain.height() as usize);
-        picture(&Array { width, height, channels: 1, values: Values::F32(values) })
-            .map(|p| json!({ "picture": p, "most": most }))
+        pictures::picture(&Array { width, height, channels: 1, values: Values::F32(values) })
+            .map(|picture| wire::CountMap { picture, most })
     };
-    Ok(json!({
-        "lines": lines,
-        "name": profile.listing.name,
-        "instructions": map(&profile.instructions)?,
-        "waited": map(&profile.waited)?,
-        "fault": profile.fault.as_ref().map(ToString::to_string),
-    }))
-}
-
-/// RFC 4648 §4.
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let word = chunk.iter().fold(0u32, |word, &byte| word << 8 | u32::from(byte)) << (8 * (3 - chunk.len()));
-        for n in 0..4 {
-            let letter = LETTERS[(word >> (18 - 6 * n) & 63) as usize];
-            out.push(if n <= chunk.len() { char::from(letter) } else { '=' });
-        }
-    }
-    out
+    Ok(wire::ProfileCounts {
+        lines,
+        name: profile.listing.name.clone(),
+        instructions: map(&profile.instructions)?,
+        waited: map(&profile.waited)?,
+        fault: profile.fault.as_ref().map(ToString::to_string),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
 
     /// The answer to a question, with all the memory and time that it wants.
     fn asked(name: &str, question: Value, entries: &[PageEntry]) -> Value {
@@ -559,16 +577,8 @@ mod tests {
         let shares = RefCell::default();
         let context =
             AnswerContext { entries, folders: &folders, memory: &memory, control: &control, deadline, shares };
-        answer(name, &serde_json::from_value(question).unwrap(), &context).unwrap()
-    }
-
-    #[test]
-    fn bytes_become_letters() {
-        let pairs =
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("\u{ff}", "w78=")];
-        for (bytes, letters) in pairs {
-            assert_eq!(base64(bytes.as_bytes()), letters);
-        }
+        let text = answer(name, &serde_json::from_value(question).unwrap(), &context).unwrap();
+        serde_json::from_str(&text).unwrap()
     }
 
     #[test]
@@ -598,7 +608,8 @@ mod tests {
         let trace = ask("trace", json!({ "at": [160, 120] }));
         assert!(trace["error"].is_null(), "{trace}");
         let why = ask("why", json!({ "at": [160, 120], "value": "PIX0.x" }));
-        assert!(why["text"].as_str().unwrap().contains("SAMPLE"), "{why}");
+        let nodes = why["trees"][0]["nodes"].as_array().unwrap();
+        assert!(nodes.iter().any(|node| node["text"].as_str().unwrap().contains("SAMPLE")), "{why}");
         assert!(ask("trace", json!({ "at": [0, 0] }))["error"].as_str().unwrap().contains("does not run for pixel"));
         let profile = ask("profile", json!({}));
         assert!(profile["lines"].as_array().unwrap().len() > 3, "{profile}");

@@ -1,5 +1,7 @@
 //! Entries of the page: the examples, which are part of the program, and jobs of the user's.
 
+use super::gallery::{EXAMPLES, Example};
+use super::wire;
 use crate::captures::Capture;
 use crate::folder::TemporaryFolder;
 use crate::language::Language;
@@ -12,40 +14,12 @@ use ctm::trace::{Draws, Subject};
 use ctm_files::FileKind;
 use ctm_files::save::scratch;
 use ctm_isa::diag::Diagnostic;
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The files of an example, its job first.
-struct Example {
-    name: &'static str,
-    files: &'static [(&'static str, &'static [u8])],
-}
-
-macro_rules! examples {
-    ($($name:literal: $($file:literal)*;)*) => {
-        const EXAMPLES: &[Example] = &[$(Example {
-            name: $name,
-            files: &[$(($file, include_bytes!(concat!("../../embedded/examples/", $name, "/", $file))),)*],
-        },)*];
-    };
-}
-
-examples! {
-    "mandelbrot": "job.toml" "mandelbrot.x1k";
-    "life": "job.toml" "life.x1k" "start.png";
-    "conv5x5": "job.toml" "conv5x5.x1k" "photo.png";
-    "nbody": "job.toml" "nbody.x1k" "body.npy" "speed.npy";
-    "matmul": "job.toml" "matmul.x1k" "a.npy" "b.npy";
-    "black-scholes": "job.toml" "black-scholes.x1k" "option.npy";
-    "nearest-surface": "job.toml" "sphere.x1k";
-    "saxpy": "job.toml" "saxpy.x1k" "x.npy" "y.npy";
-    "r700/mandelbrot": "job.toml" "mandelbrot.psh";
-    "r700/deep-zoom": "job.toml" "deep-zoom.psh";
-    "r700/hash": "job.toml" "hash.psh";
-    "histogram": "job.toml" "count.x1k" "sum.x1k" "image.npy";
-}
+/// The language of job files, as editors call it.
+pub(super) const TOML: &str = "toml";
 
 /// Something to open.
 #[derive(Clone, Debug)]
@@ -68,10 +42,18 @@ pub(super) struct EntryFile {
     pub(super) text: String,
 }
 
+/// The language of a program. Editors leave `.csh` to another language and `.gsh` to containers, which are no texts; among a job's files they are programs.
+fn language_of(path: &Path) -> Option<Language> {
+    let is_listing = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csh") || e.eq_ignore_ascii_case("gsh"));
+    Language::of_path(path).or(is_listing.then_some(Language::R700))
+}
+
 impl EntryFile {
-    fn json(&self) -> Value {
-        let language = Language::of_path(Path::new(&self.name)).map(Language::id);
-        json!({ "name": self.name, "text": self.text, "language": language })
+    fn into_wire(self) -> wire::TextFile {
+        let path = Path::new(&self.name);
+        let is_job = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
+        let language = if is_job { Some(TOML) } else { language_of(path).map(Language::id) };
+        wire::TextFile { name: self.name, text: self.text, language }
     }
 }
 
@@ -150,6 +132,59 @@ impl Directory {
     }
 }
 
+/// Takes the files that a drawing writes from it.
+fn without_files(drawing: &mut Drawing) {
+    drawing.targets.iter_mut().for_each(|target| target.saves.clear());
+    if let Some(depth) = &mut drawing.depth {
+        (depth.save, depth.save_stencil) = (None, None);
+    }
+}
+
+impl Example {
+    /// It with the page's texts, in a directory of its own.
+    fn opened(
+        &self,
+        texts: &BTreeMap<String, String>,
+        control: &Control,
+    ) -> Result<(Opened, Option<Directory>), JobError> {
+        let directory = Directory::new().map_err(|e| wrong(format!("no directory for the run: {e}")))?;
+        let place = directory.path().join("examples").join(self.name);
+        for (name, bytes) in self.files.iter().skip(1) {
+            let bytes = texts.get(*name).map_or(*bytes, |text| text.as_bytes());
+            let path = normal(&place.join(name));
+            let made = path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(|e| e.to_string());
+            let written = made.and_then(|()| scratch(&path, bytes).map_err(|e| e.to_string()));
+            written.map_err(|e| wrong(format!("{name}: {e}")))?;
+        }
+        let Some((name, bytes)) = self.files.first() else { return Err(wrong("there is no such job")) };
+        let own = String::from_utf8_lossy(bytes);
+        let text = texts.get(*name).map_or(&*own, String::as_str);
+        let folders = Folders::new(&[directory.path().to_owned()]);
+        let reader = Reader::for_job(text, name, &place).within(&folders);
+        let opened = if Drawing::is_job(text) {
+            let mut drawing = Drawing::from_reader(reader)?;
+            without_files(&mut drawing);
+            drawing.control = control.clone();
+            Opened::Drawing(Box::new(drawing))
+        } else {
+            Opened::Job(Box::new(reader.finish()?.without_files()))
+        };
+        Ok((opened, Some(directory)))
+    }
+}
+
+/// A path without `..`.
+fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::ParentDir => drop(out.pop()),
+            part => out.push(part),
+        }
+    }
+    out
+}
+
 impl PageEntry {
     fn example(&self) -> Option<&'static Example> {
         EXAMPLES.iter().find(|example| self.path.is_none() && example.name == self.name)
@@ -161,21 +196,28 @@ impl PageEntry {
         capture.and_then(|path| path.metadata().ok()).map_or(0, |there| there.len())
     }
 
+    /// Its name, and a sentence about it.
+    pub(super) fn described(&self) -> wire::Entry {
+        let (part, says, at) = self.example().map_or(("own", "", None), |one| (one.part, one.says, one.at()));
+        wire::Entry { name: self.name.clone(), part: part.to_owned(), says: says.to_owned(), at }
+    }
+
     /// The texts of the job: the job file, then its programs.
-    pub(super) fn open(&self, folders: &Folders) -> Result<Value, JobError> {
+    pub(super) fn open(&self, folders: &Folders) -> Result<wire::Opened, JobError> {
         if let Some(given) = self.path.as_deref().and_then(given) {
             let kind = if given == ReadOnlyInput::Capture { "capture" } else { "recording" };
-            return Ok(json!({ "name": self.name, "files": [], "given": kind }));
+            return Ok(wire::Opened { files: Vec::new(), given: Some(kind) });
         }
-        let files = self.files(folders)?;
-        Ok(json!({ "name": self.name, "files": files.iter().map(EntryFile::json).collect::<Vec<_>>() }))
+        let files = self.files(folders)?.into_iter().map(EntryFile::into_wire).collect();
+        Ok(wire::Opened { files, given: None })
     }
 
     fn files(&self, folders: &Folders) -> Result<Vec<EntryFile>, JobError> {
         if let Some(example) = self.example() {
             let texts = example.files.iter().filter_map(|(name, bytes)| {
                 let text = std::str::from_utf8(bytes).ok()?;
-                Some(EntryFile { name: (*name).to_owned(), text: text.to_owned() })
+                let is_text = language_of(Path::new(name)).is_some() || name.ends_with(".toml");
+                is_text.then(|| EntryFile { name: (*name).to_owned(), text: text.to_owned() })
             });
             return Ok(texts.collect());
         }
@@ -193,7 +235,11 @@ impl PageEntry {
         for program in &programs {
             let known = files.iter().any(|file| file.name == name(program));
             // Words are nothing to edit.
-            if !known && Language::of_path(program).is_some() {
+            let is_text = || {
+                ctm_files::read(program, FileKind::Program)
+                    .is_ok_and(|bytes| std::str::from_utf8(&bytes).is_ok_and(|text| !text.contains('\0')))
+            };
+            if !known && language_of(program).is_some() && is_text() {
                 files.push(EntryFile { name: name(program), text: read(program, FileKind::Program)? });
             }
         }
@@ -218,11 +264,14 @@ impl PageEntry {
             None => {}
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if let Some(example) = self.example() {
+            return example.opened(texts, control);
+        }
         let is_drawing = match texts.get(&name) {
             Some(text) => Drawing::is_job(text),
             None => Subject::is_drawing(path),
         };
-        if self.path.is_some() && is_drawing {
+        if is_drawing {
             let (mut drawing, directory) = self.drawing(path, texts, folders)?;
             drawing.control = control.clone();
             return Ok((Opened::Drawing(Box::new(drawing)), directory));
@@ -243,10 +292,7 @@ impl PageEntry {
         let text = texts.get(&job.name).unwrap_or(&job.text);
         let reader = Reader::for_job(text, &job.name, path.parent().unwrap_or(Path::new("")));
         let mut drawing = Drawing::from_reader(reader.within(folders))?;
-        drawing.targets.iter_mut().for_each(|target| target.saves.clear());
-        if let Some(depth) = &mut drawing.depth {
-            (depth.save, depth.save_stencil) = (None, None);
-        }
+        without_files(&mut drawing);
         let mut directory = None;
         for program in drawing.draws.iter_mut().flat_map(|draw| &mut draw.programs) {
             let ProgramSource::File(place) = program else { continue };
@@ -272,15 +318,6 @@ impl PageEntry {
         let known = self.files(folders)?;
         let job_file = known.first().map(|file| file.name.clone()).unwrap_or_default();
         let text = texts.get(&job_file).or(known.first().map(|file| &file.text)).cloned().unwrap_or_default();
-        if let Some(example) = self.example() {
-            let directory = Directory::new().map_err(|e| wrong(format!("no directory for the run: {e}")))?;
-            for (name, bytes) in example.files.iter().skip(1) {
-                let bytes = texts.get(*name).map_or(*bytes, |text| text.as_bytes());
-                scratch(&directory.path().join(name), bytes).map_err(|e| wrong(format!("{name}: {e}")))?;
-            }
-            let job = Reader::for_job(&text, &job_file, directory.path()).within(folders).finish()?;
-            return Ok((job.without_files(), Some(directory)));
-        }
         let place = self.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
         let mut job = Reader::for_job(&text, &job_file, place).within(folders).finish()?;
         let changed = |file: &&EntryFile| texts.get(&file.name).is_some_and(|text| *text != file.text);
@@ -307,14 +344,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_example_opens_and_runs() {
-        for entry in all(&[]) {
-            let opened = entry.open(&Folders::default()).unwrap();
-            assert!(opened["files"].as_array().unwrap().len() >= 2, "{opened}");
-            let (job, directory) = entry
-                .job(&BTreeMap::new(), &Folders::default())
-                .unwrap_or_else(|e| panic!("{}: {}", entry.name, said(&e)));
-            assert!(job.programs().is_ok(), "{}", entry.name);
+    fn every_example_opens_and_goes() {
+        let entries = all(&[]);
+        assert_eq!(entries.len(), 24);
+        for entry in entries {
+            let files = entry.open(&Folders::default()).unwrap().files;
+            assert!(files.len() >= 2 && files[0].language == Some(TOML), "{}: {files:?}", entry.name);
+            let opened = entry.opened(&BTreeMap::new(), &Folders::default(), &Control::new());
+            let (opened, directory) = opened.unwrap_or_else(|e| panic!("{}: {}", entry.name, said(&e)));
+            match opened {
+                Opened::Job(job) => assert!(job.programs().is_ok(), "{}", entry.name),
+                Opened::Drawing(drawing) => assert!(drawing.prepare().is_ok(), "{}", entry.name),
+                Opened::Capture(..) | Opened::Recording(_) => panic!("{}", entry.name),
+            }
             let path = directory.as_ref().unwrap().path().to_owned();
             assert!(path.is_dir());
             drop(directory);

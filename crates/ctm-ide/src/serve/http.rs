@@ -134,8 +134,8 @@ impl Response {
     }
 
     /// JSON.
-    pub(super) fn json(value: &serde_json::Value) -> Self {
-        let body = value.to_string().into();
+    pub(super) fn json(text: String) -> Self {
+        let body = text.into();
         Self { status: 200, kind: "application/json", headers: String::new(), body, share: None }
     }
 

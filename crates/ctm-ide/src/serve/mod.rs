@@ -8,7 +8,11 @@
 //! | `memory` | the memory of all requests together |
 //! | `question` | requests of the page, read from JSON |
 //! | `entries` | entries to open: examples and the user's jobs |
+//! | `gallery` | the examples |
+//! | `wire` | the types of the answers, which the page's script has as well |
 //! | `api` | the answers |
+//! | `steps` | traces, and origins of values |
+//! | `pictures` | outputs, as numbers and pictures |
 //!
 //! The page listens on this machine only, at an address with a random token, and answers to the names of this machine only: another page in the same browser can
 //! neither guess the address nor make the browser carry it here under a name of its own. It loads nothing from anywhere, and says so to the browser
@@ -26,11 +30,15 @@ mod api;
 mod connections;
 mod cost;
 mod entries;
+mod gallery;
 mod http;
 mod memory;
+mod pictures;
 mod question;
+mod steps;
 #[cfg(test)]
 mod tests;
+mod wire;
 mod work;
 
 use connections::{Connection, Connections};
@@ -381,7 +389,7 @@ impl Shared {
                     shares: RefCell::default(),
                 };
                 match api::answer(name, &question, &context) {
-                    Ok(answer) => Response::json(&answer),
+                    Ok(answer) => Response::json(answer),
                     Err(why) => Response::text(503, &why),
                 }
             }

@@ -1,5 +1,7 @@
 //! Requests of the page, read from JSON. Only these keys take memory; others are skipped.
 
+#[cfg(test)]
+use super::wire::Typed;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use std::collections::BTreeMap;
@@ -8,28 +10,50 @@ use std::fmt;
 /// Texts of one job that the page holds.
 const MOST_FILES: usize = 64;
 
-/// A question: an object, each key of which may be missing.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Question {
+macro_rules! question {
+    ($($(#[doc = $doc:literal])* $field:ident: $type:ty,)*) => {
+        /// A question: an object, each key of which may be missing.
+        #[derive(Clone, Debug, Default, Deserialize)]
+        #[serde(default)]
+        pub(super) struct Question {
+            $($(#[doc = $doc])* pub(super) $field: $type,)*
+        }
+
+        /// It in TypeScript.
+        #[cfg(test)]
+        pub(super) fn types() -> String {
+            let mut out = String::from("\nexport interface Question {\n");
+            $($(out.push_str(&format!("  /**{} */\n", $doc));)*
+            out.push_str(&format!("  {}?: {};\n", stringify!($field), <$type as Typed>::name()));)*
+            out.push_str("}\n");
+            out
+        }
+    };
+}
+
+question! {
     /// The open entry.
-    pub(super) entry: Option<String>,
+    entry: Option<String>,
     /// Its texts as the page has them, by name.
-    pub(super) files: Files,
+    files: Files,
     /// The pass, draw or launch, from 0.
-    pub(super) launch: Option<usize>,
+    launch: Option<usize>,
     /// The processor or pixel: column and row.
-    pub(super) at: Option<[u32; 2]>,
+    at: Option<[u32; 2]>,
     /// The place that `why` asks about.
-    pub(super) value: Option<String>,
+    value: Option<String>,
+    /// `why` asks about its value before this step.
+    step: Option<usize>,
     /// A program.
-    pub(super) text: Option<String>,
+    text: Option<String>,
+    /// The name of its file.
+    name: Option<String>,
     /// Its language, as editors call it.
-    pub(super) language: Option<String>,
+    language: Option<String>,
     /// A place in the text, in units of UTF-16.
-    pub(super) offset: Option<u64>,
+    offset: Option<u64>,
     /// A word of the manual.
-    pub(super) topic: Option<String>,
+    topic: Option<String>,
 }
 
 impl Question {

@@ -1,0 +1,224 @@
+//! A server of the page, and Chromium by its DevTools protocol.
+#![allow(dead_code, reason = "each test uses a part")]
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+pub struct Server {
+    pub process: Child,
+    pub port: u16,
+    pub token: String,
+}
+
+impl Server {
+    pub fn start() -> Self {
+        Self::with(&[])
+    }
+
+    /// With files of a user.
+    pub fn with(files: &[String]) -> Self {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_ctm"))
+            .arg("serve")
+            .args(files)
+            .current_dir(captures())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let rest = line.trim().strip_prefix("http://127.0.0.1:").unwrap();
+        let (port, token) = rest.split_once('/').unwrap();
+        let token = token.trim_end_matches('/').to_owned();
+        assert_eq!(token.len(), 32);
+        Self { port: port.parse().unwrap(), token, process }
+    }
+
+    pub fn address(&self) -> String {
+        format!("http://127.0.0.1:{}/{}/", self.port, self.token)
+    }
+
+    /// Sends a request as it is; the status and all of the answer.
+    pub fn raw(&self, request: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        (status, answer)
+    }
+
+    pub fn get(&self, path: &str, host: &str, more: &str) -> (u16, String) {
+        self.raw(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{more}\r\n"))
+    }
+
+    pub fn ask(&self, name: &str, question: &Value) -> Value {
+        let body = question.to_string();
+        let (status, answer) = self.raw(&format!(
+            "POST /{}/api/{name} HTTP/1.1\r\nHost: localhost:{}\r\nContent-Length: {}\r\n\r\n{body}",
+            self.token,
+            self.port,
+            body.len()
+        ));
+        assert_eq!(status, 200, "{answer}");
+        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Chromium by its DevTools protocol, over a pipe.
+pub struct Browser {
+    pub process: Child,
+    pub input: ChildStdin,
+    pub output: BufReader<ChildStdout>,
+    pub number: u64,
+    pub session: Option<String>,
+    pub requests: Vec<String>,
+    pub profile: PathBuf,
+}
+
+impl Browser {
+    pub fn start() -> Option<Self> {
+        let program = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|program| {
+            Command::new(program)
+                .arg("--version")
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status()
+                .is_ok_and(|s| s.success())
+        })?;
+        let profile = std::env::temp_dir().join(format!("ctm-chromium-{}", std::process::id()));
+        std::fs::create_dir_all(&profile).unwrap();
+        // It reads commands from descriptor 3 and writes to 4.
+        let mut process = Command::new("sh")
+            .args(["-c", "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1", "sh", program])
+            .args([
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--remote-debugging-pipe",
+            ])
+            .args([
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--window-size=1280,860",
+            ])
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (input, output) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));
+        Some(Self { process, input, output, number: 0, session: None, requests: Vec::new(), profile })
+    }
+
+    pub fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.number += 1;
+        let mut message = json!({ "id": self.number, "method": method, "params": params });
+        if let Some(session) = &self.session {
+            message["sessionId"] = session.as_str().into();
+        }
+        self.input.write_all(format!("{message}\0").as_bytes()).unwrap();
+        loop {
+            let mut bytes = Vec::new();
+            assert!(self.output.read_until(0, &mut bytes).unwrap() > 0, "the browser has gone");
+            let message: Value = serde_json::from_slice(&bytes[..bytes.len() - 1]).unwrap();
+            if message["method"] == "Network.requestWillBeSent" {
+                self.requests.push(message["params"]["request"]["url"].as_str().unwrap().to_owned());
+            }
+            if message["id"] == self.number {
+                assert!(message["error"].is_null(), "{method}: {message}");
+                return message["result"].clone();
+            }
+        }
+    }
+
+    pub fn open(&mut self, address: &str) {
+        self.session = None;
+        let target = self.ask("Target.createTarget", json!({ "url": "about:blank" }));
+        let attached = self.ask("Target.attachToTarget", json!({ "targetId": target["targetId"], "flatten": true }));
+        self.session = Some(attached["sessionId"].as_str().unwrap().to_owned());
+        self.ask("Network.enable", json!({}));
+        self.ask("Page.enable", json!({}));
+        self.ask("Page.navigate", json!({ "url": address }));
+    }
+
+    /// The value of an expression.
+    pub fn evaluate(&mut self, expression: &str) -> Value {
+        let result = self
+            .ask("Runtime.evaluate", json!({ "expression": expression, "awaitPromise": true, "returnByValue": true }));
+        assert!(result["exceptionDetails"].is_null(), "{expression}: {result}");
+        result["result"]["value"].clone()
+    }
+
+    /// Waits until an expression is true.
+    pub fn until(&mut self, expression: &str) {
+        let began = Instant::now();
+        while self.evaluate(&format!("Boolean({expression})")) != true {
+            let all = "document.body ? document.body.innerText.slice(0, 800) : ''";
+            assert!(began.elapsed() < Duration::from_secs(60), "{expression}: {}", self.evaluate(all));
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Saves the page to CTM_SCREENSHOTS.
+    pub fn screenshot(&mut self, name: &str) {
+        let Some(directory) = std::env::var_os("CTM_SCREENSHOTS") else { return };
+        let taken = self.ask("Page.captureScreenshot", json!({ "format": "png" }));
+        let path = PathBuf::from(directory).join(format!("{name}.base64"));
+        std::fs::write(path, taken["data"].as_str().unwrap()).unwrap();
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = std::fs::remove_dir_all(&self.profile);
+    }
+}
+
+pub fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Where servers run.
+pub fn captures() -> PathBuf {
+    root().join("crates/ctm-radeon/tests/captures")
+}
+
+pub fn captured() -> String {
+    "plasma.capture".to_owned()
+}
+
+/// A recording of two launches: the histogram example.
+pub fn recorded(name: &str) -> String {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("serve").join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    for file in std::fs::read_dir(root().join("examples/histogram")).unwrap().flatten() {
+        std::fs::copy(file.path(), folder.join(file.file_name())).unwrap();
+    }
+    let tape = folder.join("tape");
+    let _ = std::fs::remove_file(&tape);
+    let run = Command::new(env!("CARGO_BIN_EXE_ctm"))
+        .arg("run")
+        .arg(folder.join("job.toml"))
+        .env("CTM_RECORD", &tape)
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{run:?}");
+    tape.display().to_string()
+}

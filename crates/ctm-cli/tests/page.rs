@@ -1,0 +1,298 @@
+//! The page in Chromium, where there is one: each thing that a user does there, with what is seen.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
+
+mod browser;
+
+use browser::{Browser, Server, captured, recorded, root};
+use serde_json::json;
+
+/// A browser, or a message that there is none.
+fn started() -> Option<Browser> {
+    let browser = Browser::start();
+    if browser.is_none() {
+        println!("skipped: there is no Chromium (Debian's package `chromium`)");
+    }
+    browser
+}
+
+/// The page has run an entry and explains a pixel.
+const READY: &str = "window.ctm && ctm.state.trace.value && ctm.state.why.value && !ctm.state.working.value";
+
+/// Opens the page of an entry.
+fn opened(browser: &mut Browser, server: &Server, entry: &str) {
+    browser.open(&server.address());
+    browser.until(READY);
+    if entry != "mandelbrot" {
+        browser.evaluate(&format!("ctm.state.open({})", json!(entry)));
+        browser.until(&format!("ctm.state.entry.value === {} && {READY}", json!(entry)));
+    }
+}
+
+/// Clicks a pixel of the picture, shown as a whole.
+fn click(browser: &mut Browser, column: u32, row: u32) {
+    let place = browser.evaluate(&format!(
+        "(() => {{ const c = document.querySelector('#picture canvas'), b = c.getBoundingClientRect(), o = ctm.state.shownOutput.value,
+            s = Math.min(b.width / o.width, b.height / o.height);
+         return [b.left + b.width / 2 + ({column}.5 - o.left - o.width / 2) * s, b.top + b.height / 2 + ({row}.5 - o.top - o.height / 2) * s]; }})()"
+    ));
+    for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
+        let button = if kind == "mouseMoved" { "none" } else { "left" };
+        browser.ask(
+            "Input.dispatchMouseEvent",
+            json!({ "type": kind, "x": place[0], "y": place[1], "button": button, "clickCount": 1 }),
+        );
+    }
+    // Where a pixel of the picture is smaller than one of the screen, its neighbour may be hit.
+    browser.until(&format!(
+        "ctm.state.at.value && Math.abs(ctm.state.at.value[0] - {column}) < 3 && Math.abs(ctm.state.at.value[1] - {row}) < 3 && {READY}"
+    ));
+    browser.evaluate(&format!("ctm.state.choose([{column}, {row}])"));
+    browser.until(&format!("ctm.state.at.value.join() === '{column},{row}' && {READY}"));
+}
+
+fn press(browser: &mut Browser, key: &str, modifiers: u32) {
+    let code = match key {
+        "Enter" => 13,
+        "ArrowLeft" => 37,
+        "ArrowRight" => 39,
+        "F1" => 112,
+        _ => 0,
+    };
+    for kind in ["keyDown", "keyUp"] {
+        browser.ask(
+            "Input.dispatchKeyEvent",
+            json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "modifiers": modifiers }),
+        );
+    }
+}
+
+fn size(browser: &mut Browser, width: u32, height: u32, dark: bool) {
+    browser.ask(
+        "Emulation.setDeviceMetricsOverride",
+        json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false }),
+    );
+    browser.evaluate(&format!("ctm.state.dark.value = {dark}"));
+}
+
+#[test]
+fn a_program_is_seen_stepped_explained_changed_and_shared() {
+    let Some(mut browser) = started() else { return };
+    let server = Server::start();
+    browser.open(&server.address());
+    // A first visit: the picture is there, a pixel is chosen, and three sentences say what to do.
+    browser.until(READY);
+    browser.until("document.querySelectorAll('.cm-line').length > 10");
+    let greeting = browser.evaluate("document.querySelector('#greeting p').textContent");
+    assert_eq!(greeting.as_str().unwrap().matches(['.', '?']).count(), 3, "{greeting}");
+    browser.evaluate("document.querySelector('#greeting .go').click()");
+    for step in 1..=5 {
+        browser.until(&format!("document.querySelector('#tour h2').textContent.endsWith('{step} of 5')"));
+        browser.evaluate("document.querySelector('#tour .go').click()");
+    }
+    browser.until("!document.querySelector('#tour') && !document.querySelector('#greeting')");
+
+    // A mistake, typed: the finding is there, and goes with it.
+    browser.evaluate("(() => { const e = ctm.editor(), t = e.state.doc.toString(), at = t.indexOf('frc   t.rgb'); e.dispatch({ changes: { from: at, to: at + 3, insert: 'frq' } }); })()");
+    browser.until("document.querySelector('#findings .error')");
+    let said = browser.evaluate("document.querySelector('#findings').innerText");
+    assert!(said.as_str().unwrap().contains("frq") && said.as_str().unwrap().contains("did you mean"), "{said}");
+    browser.evaluate("document.querySelector('#run').click()");
+    browser.until("document.querySelector('#problem')");
+    browser.evaluate("(() => { const e = ctm.editor(), t = e.state.doc.toString(), at = t.indexOf('frq'); e.dispatch({ changes: { from: at, to: at + 3, insert: 'frc' } }); })()");
+    browser.until("!document.querySelector('#findings .error')");
+    browser.evaluate("ctm.editor().focus()");
+    press(&mut browser, "Enter", 2);
+    browser.until(&format!("!document.querySelector('#problem') && {READY}"));
+
+    // A pixel, clicked: its steps, the line with values, its group as pixels.
+    click(&mut browser, 120, 200);
+    browser.evaluate("ctm.state.step(24)");
+    browser.until("document.querySelector('#now').textContent.startsWith('step 25 of')");
+    let line = browser.evaluate("document.querySelector('.cm-here').textContent");
+    assert!(line.as_str().unwrap().contains("endrep"), "{line}");
+    assert_eq!(browser.evaluate("document.querySelectorAll('.lane').length"), 16);
+    let names = browser.evaluate("document.querySelector('.lane.selected').getAttribute('aria-label')");
+    assert!(names.as_str().unwrap().contains("pixel (120, 200)"), "{names}");
+    assert!(browser.evaluate("document.querySelectorAll('.lane.break').length").as_u64().unwrap() > 0);
+    browser.evaluate("document.querySelector('#inspector .tabs button').focus(), document.activeElement.blur()");
+    press(&mut browser, "ArrowLeft", 0);
+    browser.until("document.querySelector('#now').textContent.startsWith('step 24 of')");
+    // The line shows operands and the result, and rows of registers are changed ones first.
+    browser.evaluate("ctm.state.step(1)");
+    browser.until("/→/.test(document.querySelector('.cm-here .inline-values')?.textContent)");
+    browser.until("document.querySelector('#registers tbody tr').classList.contains('changed')");
+    let heads = browser.evaluate(
+        "[...document.querySelectorAll('#registers thead th')].map((h) => h.textContent).slice(1, 5).join('')",
+    );
+    assert_eq!(heads, "rgba");
+    // A lane, clicked, is the pixel.
+    browser.evaluate("document.querySelector('.lane:not(.selected)').click()");
+    browser.until(&format!("ctm.state.at.value.join() !== '120,200' && {READY}"));
+
+    // Why: a tree whose lines go to their steps.
+    let first = browser.evaluate("document.querySelector('#why .node').textContent");
+    assert!(first.as_str().unwrap().starts_with("o0."), "{first}");
+    assert_eq!(browser.evaluate("document.querySelector('#why').getBoundingClientRect().bottom <= innerHeight"), true);
+    browser.evaluate("document.querySelectorAll('#why .node:not(:disabled)')[1].click()");
+    browser.until("document.querySelector('#why .node.here')");
+    browser.evaluate("document.querySelector('#why .fold[aria-expanded=true]').click()");
+    browser.until("document.querySelectorAll('#why .node').length === 1");
+
+    // The manual beside a word, and not its index.
+    browser.evaluate("(() => { const e = ctm.editor(), t = e.state.doc.toString(); e.dispatch({ selection: { anchor: t.indexOf('rep   turns') - 3 } }); e.focus(); })()");
+    press(&mut browser, "F1", 0);
+    browser.until(
+        "ctm.state.manual.value.topic === 'rep' && document.querySelector('#manual pre').textContent.length > 40",
+    );
+    assert!(browser.evaluate("document.querySelector('#manual pre').textContent.length").as_u64().unwrap() < 4000);
+
+    // Counts, with a column beside the text.
+    browser.evaluate("ctm.state.show('profile')");
+    browser.until(
+        "document.querySelectorAll('#profile tbody tr').length > 5 && document.querySelectorAll('.heat').length > 5",
+    );
+    browser.evaluate("ctm.state.show('steps')");
+
+    // A job file: colours, and a mistyped key is found while typing.
+    browser.evaluate("document.querySelector('#left [role=tab]').click()");
+    browser.until("document.querySelector('.cm-line') && ctm.state.file.value === 0");
+    browser.until("document.querySelector('.cm-line span[class]')");
+    browser.evaluate("(() => { const e = ctm.editor(), t = e.state.doc.toString(), at = t.indexOf('domain'); e.dispatch({ changes: { from: at, to: at + 6, insert: 'domian' } }); })()");
+    browser.until("document.querySelector('#findings .error') && document.querySelector('#findings').innerText.includes('domian')");
+    browser.evaluate("ctm.state.open('mandelbrot')");
+    browser.until(READY);
+
+    // Shared: one file below a megabyte that needs no server.
+    let html = browser.evaluate("ctm.sharedState().then((s) => ctm.state.server.share(s)).then((b) => b.text())");
+    let html = html.as_str().unwrap();
+    assert!(html.len() < 1 << 20, "{} bytes", html.len());
+    let file = browser.profile.join("shared.html");
+    std::fs::write(&file, html).unwrap();
+    let own = server.address();
+    let requests = std::mem::take(&mut browser.requests);
+    assert!(requests.len() > 5, "{requests:?}");
+    let local = |url: &String| url.starts_with(&own) || url.starts_with("data:") || url.starts_with("blob:");
+    assert!(requests.iter().all(local), "{requests:?}");
+    drop(server);
+    browser.open(&format!("file://{}", file.display()));
+    browser.until(
+        "window.ctm && document.querySelectorAll('.lane').length === 16 && document.querySelector('#why .node')",
+    );
+    assert_eq!(browser.evaluate("document.querySelectorAll('#run, #share').length"), 0);
+    let requests = std::mem::take(&mut browser.requests);
+    assert!(requests.iter().all(|url| url.starts_with("file:") || url.starts_with("data:")), "{requests:?}");
+}
+
+/// A walk of someone who has never seen it: why is this pixel of the cube dark?
+#[test]
+fn a_newcomer_finds_why_a_pixel_of_the_cube_is_dark() {
+    let Some(mut browser) = started() else { return };
+    let server = Server::start();
+    browser.open(&server.address());
+    browser.until(READY);
+    // The cube, from the gallery, where a sentence says what to do.
+    browser.evaluate("document.querySelector('#programs').click()");
+    browser.until("document.querySelectorAll('#gallery .card').length === 24");
+    let card = "[...document.querySelectorAll('#gallery .card')].find((c) => c.textContent.includes('draw/cube'))";
+    browser.until(&format!("{card}.textContent.includes('why it is dark')"));
+    browser.until("document.querySelectorAll('#gallery img').length >= 2");
+    browser.evaluate(&format!("{card}.click()"));
+    browser.until(&format!("ctm.state.entry.value === 'draw/cube' && {READY}"));
+    // The darkest pixel of the front, clicked.
+    let dark = browser.evaluate("(() => { const o = ctm.state.shownOutput.value, v = ctm.state.valuesOf(o); let best = [0, 0], least = 9; for (let y = 60; y < 180; y++) for (let x = 90; x < 230; x++) { const n = (y * o.width + x) * 4, light = v[n] + v[n + 1] + v[n + 2]; if (v[n + 3] > 0.9 && light > 0.02 && light < least) { least = light; best = [x, y]; } } return best; })()");
+    click(&mut browser, dark[0].as_u64().unwrap() as u32, dark[1].as_u64().unwrap() as u32);
+    // The text of the pixel program is there, with a line marked.
+    assert_eq!(
+        browser.evaluate("document.querySelector('#left [role=tab][aria-selected=true]').textContent"),
+        "cube.psh"
+    );
+    browser.until("document.querySelector('.cm-here')");
+    // Why: the export's red is the texture's red times the light, and each is one line with its number.
+    let tree = "[...document.querySelectorAll('#why .node')].map((n) => n.textContent)";
+    let lines = browser.evaluate(tree);
+    let lines: Vec<&str> = lines.as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+    assert!(lines[0].starts_with("PIX0.x") && lines[0].contains("EXP_DONE"), "{lines:?}");
+    assert!(lines.iter().any(|line| line.starts_with("R2.x") && line.contains("x: MUL R2.x, R2.x, R3.x")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("SAMPLE R2")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.starts_with("R3.x") && line.contains("ADD R3.x")), "{lines:?}");
+    assert!(!lines.iter().any(|line| line.starts_with("R2.y")), "only the asked channel: {lines:?}");
+    // A click on the multiplication goes to its step; the line says the factors.
+    browser.evaluate(
+        "[...document.querySelectorAll('#why .node')].find((n) => n.textContent.includes('MUL R2.x')).click()",
+    );
+    browser.until("document.querySelector('#why .node.here') && document.querySelector('.cm-here').textContent.includes('MUL R2.x')");
+    browser.until("/R2.x/.test(document.querySelector('.cm-here .inline-values').textContent)");
+}
+
+#[test]
+fn captures_and_recordings_are_seen() {
+    let Some(mut browser) = started() else { return };
+    let (capture, tape) = (captured(), recorded("browser"));
+    let server = Server::with(&[capture.clone(), tape.clone()]);
+    browser.open(&server.address());
+    // The capture is opened at its last draw; the list has all of them.
+    browser.until("window.ctm && document.querySelectorAll('#launches option').length === 3 && ctm.state.run.value && !ctm.state.working.value");
+    assert_eq!(browser.evaluate("document.querySelector('#launches').value"), "2");
+    browser.evaluate("ctm.state.chooseLaunch(1)");
+    browser.until("ctm.state.launch.value === 1 && ctm.state.run.value && !ctm.state.working.value");
+    browser.until("[...document.querySelectorAll('.cm-line')].some(l => l.textContent.includes('MULADD_e'))");
+    assert_eq!(browser.evaluate("ctm.editor().state.readOnly"), true);
+    click(&mut browser, 17, 40);
+    browser.evaluate("ctm.state.step(5)");
+    browser.until(
+        "document.querySelector('#now').textContent.startsWith('step 6 ') && document.querySelector('.cm-here')",
+    );
+    assert_eq!(browser.evaluate("document.querySelectorAll('.lane').length"), 64);
+    browser.screenshot("capture");
+    browser.evaluate(&format!("ctm.state.open({})", json!(tape)));
+    browser.until("ctm.state.given.value === 'recording' && ctm.state.launch.value === 1 && !ctm.state.working.value");
+    browser.evaluate("ctm.state.chooseLaunch(0)");
+    browser.until("ctm.state.launch.value === 0 && ctm.state.run.value?.outputs[0]?.name.includes('uncached') && !ctm.state.working.value");
+    browser.evaluate("ctm.state.open('saxpy')");
+    browser.until("ctm.state.entry.value === 'saxpy' && ctm.state.run.value && !ctm.state.working.value && !ctm.editor().state.readOnly && !document.querySelector('#which')");
+}
+
+/// Nothing is cut, small or without a name: at the sizes of a phone, a small and a large screen, light and dark, in every view.
+#[test]
+fn every_view_fits_and_is_accessible() {
+    let Some(mut browser) = started() else { return };
+    let axe = std::fs::read_to_string(root().join("editors/page/node_modules/axe-core/axe.min.js")).ok();
+    if axe.is_none() {
+        println!("axe-core is not there (`npm ci` in editors/page): only sizes are looked at");
+    }
+    let server = Server::start();
+    opened(&mut browser, &server, "mandelbrot");
+    if let Some(axe) = &axe {
+        browser.evaluate(&format!("{axe}; 1"));
+    }
+    browser.evaluate("ctm.state.step(24)");
+    for (width, height) in [(390, 844), (1366, 768), (1920, 1080)] {
+        for dark in [false, true] {
+            size(&mut browser, width, height, dark);
+            for view in ["steps", "profile", "manual", "gallery", "tour"] {
+                let what = format!("{view} at {width}, {}", if dark { "dark" } else { "light" });
+                browser.evaluate(&match view {
+                    "gallery" => "ctm.state.gallery.value = true".to_owned(),
+                    "tour" => "ctm.state.gallery.value = false, ctm.state.tour.value = 3".to_owned(),
+                    view => format!("ctm.state.tour.value = -1, ctm.state.show('{view}')"),
+                });
+                browser.until(
+                    "!ctm.state.working.value && (ctm.state.tab.value !== 'profile' || ctm.state.profile.value)",
+                );
+                browser.screenshot(&format!("{view}-{width}-{}", if dark { "dark" } else { "light" }));
+                let wide = browser.evaluate("document.documentElement.scrollWidth > innerWidth");
+                assert_eq!(wide, false, "{what} is wider than the window");
+                if width > 900 {
+                    let high = browser.evaluate("document.documentElement.scrollHeight > innerHeight");
+                    assert_eq!(high, false, "{what} is higher than the window");
+                }
+                let small = browser.evaluate("[...document.querySelectorAll('body *')].filter((e) => e.checkVisibility() && [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim()) && parseFloat(getComputedStyle(e).fontSize) < 12).map((e) => e.outerHTML.slice(0, 80)).join()");
+                assert_eq!(small, "", "{what} has text below 12 pixels");
+                if axe.is_some() {
+                    let found = browser.evaluate("axe.run(document, { resultTypes: ['violations'] }).then((r) => r.violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + ' ' + (n.any[0]?.message ?? '')).join(' | ')}`).join('\\n'))");
+                    assert_eq!(found, "", "{what}");
+                }
+            }
+        }
+    }
+}

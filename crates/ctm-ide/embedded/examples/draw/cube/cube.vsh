@@ -1,0 +1,1 @@
+../../../../../../examples/draw/cube/cube.vsh

@@ -1,0 +1,1 @@
+../../../../../../examples/draw/pair/pair.vsh

@@ -1,0 +1,1 @@
+../../../../../../examples/r700/reduce/reduce.csh

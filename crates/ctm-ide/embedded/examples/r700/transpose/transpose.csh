@@ -1,0 +1,1 @@
+../../../../../../examples/r700/transpose/transpose.csh

@@ -1,0 +1,98 @@
+//! Outputs as numbers and as pictures.
+
+use super::wire;
+use ctm::array::{Array, Kind, Values};
+
+/// Elements of all channels up to which the numbers go along.
+const MOST_VALUES: usize = 4 << 20;
+/// The longest side of a thumbnail.
+const THUMBNAIL: usize = 144;
+
+/// The address of an array as a PNG.
+pub(super) fn picture(array: &Array) -> Result<String, String> {
+    let bytes = array.to_bytes(Kind::Png).map_err(|e| e.to_string())?;
+    Ok(format!("data:image/png;base64,{}", base64(&bytes)))
+}
+
+/// An output as the page shows it; column and row of its first element.
+pub(super) fn shown(name: &str, array: &Array, left: u32, top: u32) -> Result<wire::Output, String> {
+    let count = array.width * array.height * array.channels;
+    let values = (count <= MOST_VALUES).then(|| {
+        let bytes: Vec<u8> = array.to_f32().iter().flat_map(|value| value.to_bits().to_le_bytes()).collect();
+        base64(&bytes)
+    });
+    Ok(wire::Output {
+        name: name.to_owned(),
+        width: array.width,
+        height: array.height,
+        channels: array.channels,
+        left,
+        top,
+        picture: picture(array)?,
+        values,
+    })
+}
+
+/// A small picture of an output: numbers from the least to the largest where they leave 0 to 1.
+#[allow(clippy::cast_precision_loss, reason = "a picture")]
+pub(super) fn thumbnail(output: &Array) -> Option<String> {
+    let values = output.to_f32();
+    let step = output.width.max(output.height).div_ceil(THUMBNAIL).max(1);
+    let (width, height) = (output.width / step, output.height / step);
+    let finite = || values.iter().copied().filter(|value| value.is_finite());
+    let beyond = finite().filter(|value| !(-0.01..=1.01).contains(value)).count() * 20 > values.len();
+    let (low, high) = if beyond {
+        finite().fold((f32::MAX, f32::MIN), |(low, high), value| (low.min(value), high.max(value)))
+    } else {
+        (0.0, 1.0)
+    };
+    let scale = if high > low { 1.0 / (high - low) } else { 1.0 };
+    let mut small = Vec::with_capacity(width * height * output.channels);
+    for y in 0..height {
+        for x in 0..width {
+            for channel in 0..output.channels {
+                let mut sum = 0.0;
+                for (dx, dy) in (0..step).flat_map(|dy| (0..step).map(move |dx| (dx, dy))) {
+                    let at = ((y * step + dy) * output.width + x * step + dx) * output.channels + channel;
+                    sum += values.get(at).copied().unwrap_or(0.0);
+                }
+                // The fourth channel is opacity.
+                let opaque = channel == 3;
+                small.push(if opaque { 1.0 } else { (sum / (step * step) as f32 - low) * scale });
+            }
+        }
+    }
+    if width * height == 0 {
+        return None;
+    }
+    picture(&Array { width, height, channels: output.channels, values: Values::F32(small) }).ok()
+}
+
+const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// RFC 4648 §4.
+pub(super) fn base64(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let word = chunk.iter().fold(0u32, |word, &byte| word << 8 | u32::from(byte)) << (8 * (3 - chunk.len()));
+        for n in 0..4 {
+            let letter = LETTERS[(word >> (18 - 6 * n) & 63) as usize];
+            out.push(if n <= chunk.len() { char::from(letter) } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_become_letters() {
+        let pairs =
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("\u{ff}", "w78=")];
+        for (bytes, letters) in pairs {
+            assert_eq!(base64(bytes.as_bytes()), letters);
+        }
+    }
+}

@@ -1,0 +1,392 @@
+//! Questions and answers of the page. `editors/page/src/wire.ts` has the same types for its script, written by the test below.
+
+#[cfg(test)]
+use super::question::{Files, Question};
+use serde::Serialize;
+#[cfg(test)]
+use std::collections::BTreeMap;
+
+/// A type with a name in TypeScript.
+#[cfg(test)]
+pub(super) trait Typed {
+    /// Its name there.
+    fn name() -> String;
+}
+
+#[cfg(test)]
+macro_rules! named {
+    ($($name:literal: $($type:ty)*;)*) => {
+        $($(impl Typed for $type {
+            fn name() -> String {
+                $name.to_owned()
+            }
+        })*)*
+    };
+}
+
+#[cfg(test)]
+named! {
+    "number": u8 u16 u32 u64 usize f64;
+    "string": String &'static str;
+    "boolean": bool;
+    "Record<string, string>": Files;
+    "Question": Question;
+}
+
+#[cfg(test)]
+impl<T: Typed> Typed for Option<T> {
+    fn name() -> String {
+        format!("{} | null", T::name())
+    }
+}
+
+#[cfg(test)]
+impl<T: Typed> Typed for Vec<T> {
+    fn name() -> String {
+        format!("({})[]", T::name())
+    }
+}
+
+#[cfg(test)]
+impl<T: Typed, const N: usize> Typed for [T; N] {
+    fn name() -> String {
+        format!("[{}]", vec![T::name(); N].join(", "))
+    }
+}
+
+#[cfg(test)]
+impl<A: Typed, B: Typed> Typed for (A, B) {
+    fn name() -> String {
+        format!("[{}, {}]", A::name(), B::name())
+    }
+}
+
+#[cfg(test)]
+impl<A: Typed, B: Typed, C: Typed> Typed for (A, B, C) {
+    fn name() -> String {
+        format!("[{}, {}, {}]", A::name(), B::name(), C::name())
+    }
+}
+
+#[cfg(test)]
+impl<T: Typed> Typed for BTreeMap<String, T> {
+    fn name() -> String {
+        format!("Record<string, {}>", T::name())
+    }
+}
+
+macro_rules! wire {
+    ($($(#[$of_type:meta])* struct $name:ident { $($(#[doc = $doc:literal])* $field:ident: $type:ty,)* })*) => {
+        $($(#[$of_type])*
+        #[derive(Clone, Debug, Serialize)]
+        pub(super) struct $name {
+            $($(#[doc = $doc])* pub(super) $field: $type,)*
+        }
+
+        #[cfg(test)]
+        impl Typed for $name {
+            fn name() -> String {
+                stringify!($name).to_owned()
+            }
+        })*
+
+        /// Every type of an answer in TypeScript.
+        #[cfg(test)]
+        fn types() -> String {
+            let mut out = String::new();
+            $(out.push_str(concat!("\nexport interface ", stringify!($name), " {\n"));
+            $(for line in [$($doc),*] as [&str; [$($doc),*].len()] {
+                out.push_str(&format!("  /**{line} */\n"));
+            }
+            out.push_str(&format!("  {}: {};\n", stringify!($field), <$type>::name()));)*
+            out.push_str("}\n");)*
+            out
+        }
+    };
+}
+
+wire! {
+    /// Everything that can be opened.
+    struct Entries {
+        /// The user's files first.
+        entries: Vec<Entry>,
+    }
+    /// Something to open.
+    struct Entry {
+        /// Its name: unique.
+        name: String,
+        /// `own`, or the part of the gallery.
+        part: String,
+        /// One sentence: a thing to look at.
+        says: String,
+        /// A pixel worth a look: column and row.
+        at: Option<[u32; 2]>,
+    }
+    /// An opened entry.
+    struct Opened {
+        /// Its texts, the job first; empty for captures and recordings.
+        files: Vec<TextFile>,
+        /// `capture` or `recording`, whose texts cannot be edited.
+        given: Option<&'static str>,
+    }
+    /// A text.
+    struct TextFile {
+        /// The file's name without its folder.
+        name: String,
+        /// Its text.
+        text: String,
+        /// Its language, as editors call it.
+        language: Option<&'static str>,
+    }
+    /// Findings of a text.
+    struct Findings {
+        /// In the order of the text.
+        findings: Vec<PageFinding>,
+    }
+    /// A finding; places count units of UTF-16.
+    struct PageFinding {
+        /// Its first unit.
+        from: usize,
+        /// The unit after it.
+        to: usize,
+        /// `error`, `warning` or `info`.
+        severity: &'static str,
+        /// The rule.
+        rule: String,
+        /// What is wrong, and help.
+        message: String,
+    }
+    /// A text, where there is one.
+    struct MaybeText {
+        /// It.
+        text: Option<String>,
+    }
+    /// Completions.
+    struct Completions {
+        /// The best first.
+        items: Vec<Completion>,
+    }
+    /// A completion.
+    struct Completion {
+        /// The word.
+        label: String,
+        /// What it is.
+        detail: String,
+    }
+    /// A place in the text.
+    struct Definition {
+        /// In units of UTF-16.
+        offset: Option<usize>,
+    }
+    /// A manual page.
+    struct Page {
+        /// Its text.
+        text: String,
+    }
+    /// Passes, draws or launches.
+    struct Launches {
+        /// One line each.
+        launches: Vec<String>,
+    }
+    /// The result of a run.
+    struct Run {
+        /// The outputs that can be shown.
+        outputs: Vec<Output>,
+        /// Findings.
+        said: String,
+        /// How long it took.
+        milliseconds: f64,
+        /// First column and row, last column and row.
+        domain: Option<[u32; 4]>,
+        /// The programs of a capture or recording.
+        files: Vec<TextFile>,
+    }
+    /// An output.
+    struct Output {
+        /// Its name.
+        name: String,
+        /// Columns.
+        width: usize,
+        /// Rows.
+        height: usize,
+        /// Channels.
+        channels: usize,
+        /// The column of its first element.
+        left: u32,
+        /// The row of its first element.
+        top: u32,
+        /// As a picture: the address of a PNG.
+        picture: String,
+        /// The numbers in base 64: floats of 32 bits, little end first, row by row; none of large outputs.
+        values: Option<String>,
+    }
+    /// A small picture.
+    struct Thumbnail {
+        /// The address of a PNG; none where there is no output that can be shown.
+        picture: Option<String>,
+    }
+    /// The steps of a group.
+    struct Trace {
+        /// In words.
+        title: String,
+        /// `x1k` or `r700`.
+        isa: &'static str,
+        /// The name of the text.
+        name: String,
+        /// The text.
+        text: String,
+        /// The asked-for lane.
+        lane: usize,
+        /// Column and row of each lane.
+        positions: Vec<[u32; 2]>,
+        /// Names of places.
+        places: Vec<String>,
+        /// Places that hold yes or no.
+        flags: Vec<u32>,
+        /// Values at the start: lane, place, bits.
+        start: Vec<[u32; 3]>,
+        /// Instructions.
+        instructions: Vec<Instruction>,
+        /// Sets of executing lanes.
+        masks: Vec<Vec<usize>>,
+        /// The steps in order.
+        steps: Vec<TraceStep>,
+        /// The fault that ended the group.
+        fault: Option<String>,
+        /// It goes on after the last step.
+        cut: bool,
+    }
+    /// An instruction.
+    struct Instruction {
+        /// Its place in the program.
+        pc: String,
+        /// Its line, from 1; 0 without one.
+        line: usize,
+        /// The text of the line.
+        text: String,
+    }
+    /// A step.
+    struct TraceStep {
+        /// The instruction's number in `instructions`.
+        at: u32,
+        /// The executing lanes: their number in `masks`.
+        mask: u32,
+        /// Lane; its reads as place, bits, ...; its writes as place, old bits, new bits, line, ...
+        lanes: Vec<(u16, Vec<u32>, Vec<u32>)>,
+        /// Changed states: first lane, a letter each, the stack.
+        flow: Option<(u16, String, Vec<String>)>,
+    }
+    /// Origins of values.
+    struct Why {
+        /// One for each place.
+        trees: Vec<WhyTree>,
+    }
+    /// The origin of one value.
+    struct WhyTree {
+        /// The place.
+        place: String,
+        /// The values, the asked-for one first; empty where nothing wrote it.
+        nodes: Vec<WhyNode>,
+    }
+    /// A value and what made it.
+    struct WhyNode {
+        /// Its place.
+        place: String,
+        /// Column and row of its lane.
+        position: Option<[u32; 2]>,
+        /// Its bits.
+        bits: u32,
+        /// It is yes or no.
+        flag: bool,
+        /// `made`, `constant`, `memory` or `start`.
+        kind: &'static str,
+        /// The step that made it.
+        step: Option<usize>,
+        /// The line of the instruction.
+        line: Option<usize>,
+        /// The text of the line.
+        text: String,
+        /// The values that it was made of, by number.
+        from: Vec<usize>,
+    }
+    /// Counts of a launch.
+    struct ProfileCounts {
+        /// The name of the text.
+        name: String,
+        /// Lines that were executed.
+        lines: Vec<LineCount>,
+        /// Instructions of each processor.
+        instructions: CountMap,
+        /// Instructions for which each processor waited.
+        waited: CountMap,
+        /// The fault that ended it.
+        fault: Option<String>,
+    }
+    /// Counts of a line.
+    struct LineCount {
+        /// The line, from 1.
+        line: usize,
+        /// Executions.
+        runs: u64,
+        /// Lanes that executed it, on average.
+        lanes: f64,
+        /// The share of executions with some lanes off.
+        split: f64,
+        /// Fetches.
+        fetches: u64,
+        /// Clocks.
+        clocks: u64,
+        /// The text of the line.
+        text: String,
+    }
+    /// A count for each processor, as a picture.
+    struct CountMap {
+        /// The address of a PNG.
+        picture: String,
+        /// The largest count, which is white.
+        most: u32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The script's types are these. `CTM_WRITE=1` writes them.
+    #[test]
+    #[allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+    fn the_script_has_these_types() {
+        let questions = super::super::api::types();
+        let text = format!(
+            "// Made of crates/ctm-ide/src/serve/wire.rs by its test (CTM_WRITE=1 writes it); not by hand.\n{}{}{questions}",
+            super::super::question::types(),
+            types()
+        );
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors/page/src/wire.ts");
+        if std::env::var_os("CTM_WRITE").is_some() {
+            std::fs::write(&path, &text).unwrap();
+        }
+        // A package of this crate alone has no script.
+        if let Ok(known) = std::fs::read_to_string(&path) {
+            assert_eq!(known, text, "CTM_WRITE=1 writes {}", path.display());
+        }
+    }
+
+    /// The bundle was made of the sources that are there: `cargo xtask page` makes it again.
+    #[test]
+    #[allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+    fn the_bundle_is_made_of_these_sources() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors/page");
+        let Ok(files) = std::fs::read_dir(folder.join("src")) else { return };
+        let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+        files.sort();
+        files.push(folder.join("package-lock.json"));
+        // FNV-1a.
+        let bytes = files.iter().flat_map(|file| std::fs::read(file).unwrap());
+        let digest = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |digest, byte| {
+            (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        let head = super::super::SCRIPT.lines().next().unwrap();
+        assert_eq!(head, format!("// sources {digest:016x}"), "`cargo xtask page` bundles the script");
+    }
+}

@@ -1,0 +1,252 @@
+// What the page shows, and what its buttons do. Components read the signals.
+import { batch, computed, signal } from "@preact/signals";
+import type { Words } from "./language";
+import { floats, type Form } from "./numbers";
+import { Http, Replaced, type Server } from "./server";
+import { isPixel, Steps } from "./steps";
+import type { Entry, Output, PageFinding, ProfileCounts, Run, TextFile, Trace, WhyTree } from "./wire";
+
+/** What a shared file holds. */
+export interface Shared {
+  entry: string; files: TextFile[]; file: number; words: Words; run: Run | null; trace: Trace | null; at: [number, number] | null;
+  now: number; profile: ProfileCounts | null; why: WhyTree[] | null; given: string | null; launches: string[]; launch: number | null; output: number;
+}
+
+export const server: Server = new Http();
+export const isShared = signal(false);
+
+export const entries = signal<Entry[]>([]);
+export const entry = signal("");
+export const given = signal<string | null>(null);
+export const files = signal<TextFile[]>([]);
+export const file = signal(0);
+/** Files that are listings: nothing to edit. */
+export const listings = signal(new Set<string>());
+export const words = signal<Words>({});
+export const launches = signal<string[]>([]);
+export const launch = signal<number | null>(null);
+export const findings = signal<PageFinding[]>([]);
+
+export const run = signal<Run | null>(null);
+export const kept = signal<Run | null>(null);
+export const output = signal(0);
+export const at = signal<[number, number] | null>(null);
+export const trace = signal<Trace | null>(null);
+export const now = signal(0);
+export const lane = signal(0);
+export const why = signal<WhyTree[] | null>(null);
+export const profile = signal<ProfileCounts | null>(null);
+export const manual = signal<{ topic: string; text: string }>({ topic: "", text: "" });
+
+export const tab = signal<"steps" | "profile" | "manual">("steps");
+export const form = signal<Form>("float");
+export const gallery = signal(false);
+export const tour = signal(-1);
+export const greeting = signal(false);
+export const dark = signal(false);
+export const status = signal("");
+export const problem = signal("");
+export const working = signal<{ what: string; since: number; tick: number } | null>(null);
+/** Asks the editor to go to a line. */
+export const goTo = signal<{ line: number; file?: string } | null>(null);
+
+export const steps = computed(() => (trace.value ? new Steps(trace.value) : null));
+export const shownOutput = computed<Output | undefined>(() => run.value?.outputs[output.value] ?? run.value?.outputs[0]);
+
+const decoded = new WeakMap<Output, Float32Array | null>();
+export function valuesOf(of: Output | undefined) {
+  if (!of) return null;
+  if (!decoded.has(of)) decoded.set(of, of.values ? floats(of.values) : null);
+  return decoded.get(of) ?? null;
+}
+
+export const current = () => files.value[file.value];
+const texts = () => Object.fromEntries(files.value.filter((one) => !listings.value.has(one.name)).map((one) => [one.name, one.text]));
+// Of a capture or a recording nothing can be edited.
+export const question = (more: object = {}) => ({ entry: entry.value, files: given.value ? {} : texts(), launch: launch.value, ...more });
+
+/** Does something that takes a while, and says so. */
+export async function busy(what: string, work: () => Promise<void>) {
+  const mine = { what, since: Date.now(), tick: 0 };
+  working.value = mine;
+  const timer = setInterval(() => { if (working.value?.since === mine.since) working.value = { ...mine, tick: Date.now() }; }, 250);
+  try {
+    await work();
+    problem.value = "";
+  } catch (error) {
+    if (!(error instanceof Replaced)) problem.value = (error as Error).message;
+  } finally {
+    clearInterval(timer);
+    if (working.value?.since === mine.since) working.value = null;
+  }
+}
+
+export const open = (name: string) => busy("opening", async () => {
+  const answer = await server.ask("open", { entry: name });
+  batch(() => {
+    entry.value = name; listings.value = new Set(); given.value = answer.given; files.value = answer.files; launches.value = []; launch.value = null;
+    run.value = kept.value = null; output.value = 0; clear(); at.value = null;
+    // Programs are what one comes for; the job is beside them.
+    file.value = answer.given ? 0 : Math.max(0, answer.files.length - 1);
+  });
+  await runNow();
+  // A pixel is chosen from the start, so that everything there is can be seen.
+  const d = run.value?.domain, known = entries.value.find((one) => one.name === name)?.at;
+  if (d && !at.value && run.value?.outputs.length) {
+    const middle: [number, number] = [(d[0] + d[2] + 1) >> 1, (d[1] + d[3] + 1) >> 1];
+    await traceNow(known ?? middle, 0).catch(noSteps);
+    if (!trace.value) at.value = null;
+  }
+});
+
+function clear() {
+  trace.value = null; why.value = null; profile.value = null; now.value = 0;
+}
+
+export const runJob = () => busy("running", runNow);
+
+async function runNow() {
+  if (files.value.length || given.value) {
+    const list = (await server.ask("launches", question())).launches;
+    launches.value = list;
+    if (launch.value !== null && launch.value >= list.length) launch.value = null;
+    if (given.value && launch.value === null) launch.value = list.length ? list.length - 1 : null;
+    if (given.value && !list.length) throw new Error(`the ${given.value} has none`);
+  }
+  const answer = await server.ask("run", question());
+  batch(() => {
+    if (answer.files.length) { files.value = answer.files; file.value = 0; }
+    clear();
+    run.value = answer;
+    if (output.value >= answer.outputs.length) output.value = 0;
+    if (at.value && !inside(at.value)) at.value = null;
+    status.value = `ran in ${answer.milliseconds.toFixed(1)} ms`;
+  });
+  if (at.value) await traceNow(at.value, 0).catch(noSteps);
+  if (tab.value === "profile") await profileNow();
+}
+
+function noSteps(error: Error) {
+  if (error instanceof Replaced) return;
+  trace.value = null;
+  status.value = error.message;
+}
+
+export function chooseLaunch(number: number | null) {
+  launch.value = number;
+  runJob();
+}
+
+export function inside([i, j]: [number, number]) {
+  const d = run.value?.domain;
+  return !d || (i >= d[0] && j >= d[1] && i <= d[2] && j <= d[3]);
+}
+
+/** Follows a pixel; at the same step where it has that many. */
+export const choose = (pixel: [number, number], step = now.value) => busy("tracing", () => traceNow(pixel, step));
+
+async function traceNow(pixel: [number, number], step: number) {
+  at.value = pixel;
+  let answer;
+  try {
+    answer = await server.ask("trace", question({ at: pixel }));
+  } catch (error) {
+    if (!(error instanceof Replaced)) batch(() => { trace.value = null; why.value = null; });
+    throw error;
+  }
+  batch(() => {
+    trace.value = answer;
+    lane.value = answer.lane;
+    why.value = null;
+    now.value = Math.max(0, Math.min(step, answer.steps.length - 1));
+    status.value = `pixel (${pixel.join(", ")}): ${answer.steps.length} steps`;
+    if (tab.value !== "steps") tab.value = "steps";
+    showText();
+  });
+  await explainLast();
+}
+
+/** The text of the traced program, as a file if it is none yet. */
+function showText() {
+  const traced = trace.value!;
+  const base = (name: string) => name.split("/").pop()!;
+  let number = files.value.findIndex((one) => base(one.name) === base(traced.name));
+  if (number < 0) {
+    listings.value = new Set([...listings.value, base(traced.name)]);
+    files.value = [...files.value, { name: base(traced.name), text: traced.text, language: traced.isa === "x1k" ? "ctm-x1k" : "ctm-r700" }];
+    number = files.value.length - 1;
+  }
+  if (file.value !== number) file.value = number;
+}
+
+/** A lane of the group becomes the pixel. */
+export function chooseLane(number: number) {
+  const position = trace.value?.positions[number];
+  if (!position || !isPixel(position)) return;
+  if (isShared.value) {
+    if (steps.value!.has(number)) batch(() => { lane.value = number; at.value = position; });
+    return;
+  }
+  choose(position);
+}
+
+export function step(to: number) {
+  const all = steps.value;
+  if (all && to >= 0) now.value = Math.max(0, Math.min(all.count - 1, to));
+}
+
+// ---- why
+
+/** The origin of a value after a step. */
+export const explain = (place: string, after = now.value) => busy("asking why", async () => {
+  const answer = await server.ask("why", question({ at: at.value, value: place, step: after + 1 }));
+  why.value = answer.trees;
+});
+
+/** At first: the last thing that the program wrote for the pixel, most often its colour. */
+async function explainLast() {
+  const all = steps.value;
+  if (!all || isShared.value) return;
+  for (let n = all.count - 1; n >= 0; n--) {
+    const wrote = all.writes(n, all.data.lane).filter((write) => /^(o\d|PIX|POS|PARAM)/.test(write.name));
+    if (!wrote.length) continue;
+    const answer = await server.ask("why", question({ at: at.value, value: wrote[0].name }));
+    why.value = answer.trees;
+    return;
+  }
+}
+
+// ---- profile and manual
+
+async function profileNow() {
+  profile.value = await server.ask("profile", question());
+  status.value = "counted";
+}
+
+export const count = () => busy("counting every lane", profileNow);
+
+export function show(view: typeof tab.value) {
+  tab.value = view;
+  if (view === "profile" && !profile.value && !isShared.value) count();
+}
+
+export const lookUp = (topic: string) => busy("looking up", async () => {
+  tab.value = "manual";
+  manual.value = { topic, text: "" };
+  const answer = await server.ask("manual", { topic, language: current()?.language });
+  manual.value = { topic, text: answer.text };
+});
+
+export const layOut = () => busy("laying out", async () => {
+  const one = current();
+  if (given.value) throw new Error(`the programs of a ${given.value} are as they are`);
+  if (!one?.language || one.language === "toml") throw new Error("only programs are laid out");
+  const { text } = await server.ask("format", { language: one.language, text: one.text });
+  setText(text);
+  status.value = "laid out";
+});
+
+/** The open file has another text. */
+export function setText(text: string) {
+  files.value = files.value.map((one, n) => (n === file.value ? { ...one, text } : one));
+}

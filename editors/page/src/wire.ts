@@ -1,0 +1,284 @@
+// Made of crates/ctm-ide/src/serve/wire.rs by its test (CTM_WRITE=1 writes it); not by hand.
+
+export interface Question {
+  /** The open entry. */
+  entry?: string | null;
+  /** Its texts as the page has them, by name. */
+  files?: Record<string, string>;
+  /** The pass, draw or launch, from 0. */
+  launch?: number | null;
+  /** The processor or pixel: column and row. */
+  at?: [number, number] | null;
+  /** The place that `why` asks about. */
+  value?: string | null;
+  /** `why` asks about its value before this step. */
+  step?: number | null;
+  /** A program. */
+  text?: string | null;
+  /** The name of its file. */
+  name?: string | null;
+  /** Its language, as editors call it. */
+  language?: string | null;
+  /** A place in the text, in units of UTF-16. */
+  offset?: number | null;
+  /** A word of the manual. */
+  topic?: string | null;
+}
+
+export interface Entries {
+  /** The user's files first. */
+  entries: (Entry)[];
+}
+
+export interface Entry {
+  /** Its name: unique. */
+  name: string;
+  /** `own`, or the part of the gallery. */
+  part: string;
+  /** One sentence: a thing to look at. */
+  says: string;
+  /** A pixel worth a look: column and row. */
+  at: [number, number] | null;
+}
+
+export interface Opened {
+  /** Its texts, the job first; empty for captures and recordings. */
+  files: (TextFile)[];
+  /** `capture` or `recording`, whose texts cannot be edited. */
+  given: string | null;
+}
+
+export interface TextFile {
+  /** The file's name without its folder. */
+  name: string;
+  /** Its text. */
+  text: string;
+  /** Its language, as editors call it. */
+  language: string | null;
+}
+
+export interface Findings {
+  /** In the order of the text. */
+  findings: (PageFinding)[];
+}
+
+export interface PageFinding {
+  /** Its first unit. */
+  from: number;
+  /** The unit after it. */
+  to: number;
+  /** `error`, `warning` or `info`. */
+  severity: string;
+  /** The rule. */
+  rule: string;
+  /** What is wrong, and help. */
+  message: string;
+}
+
+export interface MaybeText {
+  /** It. */
+  text: string | null;
+}
+
+export interface Completions {
+  /** The best first. */
+  items: (Completion)[];
+}
+
+export interface Completion {
+  /** The word. */
+  label: string;
+  /** What it is. */
+  detail: string;
+}
+
+export interface Definition {
+  /** In units of UTF-16. */
+  offset: number | null;
+}
+
+export interface Page {
+  /** Its text. */
+  text: string;
+}
+
+export interface Launches {
+  /** One line each. */
+  launches: (string)[];
+}
+
+export interface Run {
+  /** The outputs that can be shown. */
+  outputs: (Output)[];
+  /** Findings. */
+  said: string;
+  /** How long it took. */
+  milliseconds: number;
+  /** First column and row, last column and row. */
+  domain: [number, number, number, number] | null;
+  /** The programs of a capture or recording. */
+  files: (TextFile)[];
+}
+
+export interface Output {
+  /** Its name. */
+  name: string;
+  /** Columns. */
+  width: number;
+  /** Rows. */
+  height: number;
+  /** Channels. */
+  channels: number;
+  /** The column of its first element. */
+  left: number;
+  /** The row of its first element. */
+  top: number;
+  /** As a picture: the address of a PNG. */
+  picture: string;
+  /** The numbers in base 64: floats of 32 bits, little end first, row by row; none of large outputs. */
+  values: string | null;
+}
+
+export interface Thumbnail {
+  /** The address of a PNG; none where there is no output that can be shown. */
+  picture: string | null;
+}
+
+export interface Trace {
+  /** In words. */
+  title: string;
+  /** `x1k` or `r700`. */
+  isa: string;
+  /** The name of the text. */
+  name: string;
+  /** The text. */
+  text: string;
+  /** The asked-for lane. */
+  lane: number;
+  /** Column and row of each lane. */
+  positions: ([number, number])[];
+  /** Names of places. */
+  places: (string)[];
+  /** Places that hold yes or no. */
+  flags: (number)[];
+  /** Values at the start: lane, place, bits. */
+  start: ([number, number, number])[];
+  /** Instructions. */
+  instructions: (Instruction)[];
+  /** Sets of executing lanes. */
+  masks: ((number)[])[];
+  /** The steps in order. */
+  steps: (TraceStep)[];
+  /** The fault that ended the group. */
+  fault: string | null;
+  /** It goes on after the last step. */
+  cut: boolean;
+}
+
+export interface Instruction {
+  /** Its place in the program. */
+  pc: string;
+  /** Its line, from 1; 0 without one. */
+  line: number;
+  /** The text of the line. */
+  text: string;
+}
+
+export interface TraceStep {
+  /** The instruction's number in `instructions`. */
+  at: number;
+  /** The executing lanes: their number in `masks`. */
+  mask: number;
+  /** Lane; its reads as place, bits, ...; its writes as place, old bits, new bits, line, ... */
+  lanes: ([number, (number)[], (number)[]])[];
+  /** Changed states: first lane, a letter each, the stack. */
+  flow: [number, string, (string)[]] | null;
+}
+
+export interface Why {
+  /** One for each place. */
+  trees: (WhyTree)[];
+}
+
+export interface WhyTree {
+  /** The place. */
+  place: string;
+  /** The values, the asked-for one first; empty where nothing wrote it. */
+  nodes: (WhyNode)[];
+}
+
+export interface WhyNode {
+  /** Its place. */
+  place: string;
+  /** Column and row of its lane. */
+  position: [number, number] | null;
+  /** Its bits. */
+  bits: number;
+  /** It is yes or no. */
+  flag: boolean;
+  /** `made`, `constant`, `memory` or `start`. */
+  kind: string;
+  /** The step that made it. */
+  step: number | null;
+  /** The line of the instruction. */
+  line: number | null;
+  /** The text of the line. */
+  text: string;
+  /** The values that it was made of, by number. */
+  from: (number)[];
+}
+
+export interface ProfileCounts {
+  /** The name of the text. */
+  name: string;
+  /** Lines that were executed. */
+  lines: (LineCount)[];
+  /** Instructions of each processor. */
+  instructions: CountMap;
+  /** Instructions for which each processor waited. */
+  waited: CountMap;
+  /** The fault that ended it. */
+  fault: string | null;
+}
+
+export interface LineCount {
+  /** The line, from 1. */
+  line: number;
+  /** Executions. */
+  runs: number;
+  /** Lanes that executed it, on average. */
+  lanes: number;
+  /** The share of executions with some lanes off. */
+  split: number;
+  /** Fetches. */
+  fetches: number;
+  /** Clocks. */
+  clocks: number;
+  /** The text of the line. */
+  text: string;
+}
+
+export interface CountMap {
+  /** The address of a PNG. */
+  picture: string;
+  /** The largest count, which is white. */
+  most: number;
+}
+
+export interface Answers {
+  entries: Entries;
+  open: Opened;
+  check: Findings;
+  hover: MaybeText;
+  complete: Completions;
+  definition: Definition;
+  format: Page;
+  words: Record<string, ([string, string])[]>;
+  manual: Page;
+  launches: Launches;
+  run: Run;
+  thumbnail: Thumbnail;
+  trace: Trace;
+  why: Why;
+  profile: ProfileCounts;
+}
