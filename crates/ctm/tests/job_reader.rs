@@ -162,7 +162,10 @@ fn flags_are_keys_of_r700_jobs() {
     assert_eq!(own.stage.unwrap().name(), "vertex");
     assert_eq!(own.chip.unwrap().name(), "rv730");
     assert_eq!(own.fetch_program.as_ref().unwrap().value, Path::new("a,b.vsh"));
-    assert_eq!((own.which.as_ref().unwrap().value.as_str(), own.group_threads, own.global_gprs), ("1", Some(256), Some(4)));
+    assert_eq!(
+        (own.which.as_ref().unwrap().value.as_str(), own.group_threads, own.global_gprs),
+        ("1", Some(256), Some(4))
+    );
     assert_eq!(own.semantics[&3], 2);
     assert_eq!((own.constant_buffers[0].bank.value, own.constant_buffers[0].fetch_resource), (1, Some(7)));
     assert_eq!((&own.buffers[0].slot.value, own.buffers[0].stride_bytes), (&Ref::Index(160), 12));

@@ -383,9 +383,8 @@ mod tests {
         files.push(folder.join("package-lock.json"));
         // FNV-1a.
         let bytes = files.iter().flat_map(|file| std::fs::read(file).unwrap());
-        let digest = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |digest, byte| {
-            (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        let digest = bytes
+            .fold(0xcbf2_9ce4_8422_2325_u64, |digest, byte| (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
         let head = super::super::SCRIPT.lines().next().unwrap();
         assert_eq!(head, format!("// sources {digest:016x}"), "`cargo xtask page` bundles the script");
     }

@@ -1,6 +1,6 @@
 //! The columns of the tables of ALU opcodes beside name, number and citation.
 
-use super::Omod;
+use super::alu_fields::Omod;
 
 /// Which units can execute an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

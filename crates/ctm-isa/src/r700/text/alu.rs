@@ -2,56 +2,17 @@
 
 use super::cursor::{Cursor, Parsed};
 use super::extra::{self, Extra};
+use super::mnemonics::{all_mnemonics, mnemonic};
 use super::names::Names;
 use super::operand::{ParsedOperand, bounded, chan_from_byte, indexed, parse_operand, print_indexed, print_operand};
 use crate::diag::{Diagnostic, Span};
 use crate::r700::inst::{AluInst, AluWord1, Group, Slot};
-use crate::r700::ops::{AluOp, Chan, IndexMode, Omod, Op2, Op3, PredSel, SclSwizzle, Unit, Units, VecSwizzle};
+use crate::r700::ops::{AluOp, Chan, IndexMode, Omod, PredSel, SclSwizzle, Unit, Units, VecSwizzle};
 use crate::r700::program::SymbolKind;
 use crate::suggest::closest;
-use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::sync::LazyLock;
 
 // ---- mnemonics
-
-/// Spellings of chapter 9 that chapter 10 and every tool spell otherwise (r700-encoding §10 E17), and short ones that
-/// listings of AMD's tools use.
-const ALIASES: &[(&str, AluOp)] = &[
-    ("CMOVE", AluOp::Op3(Op3::Cnde)),
-    ("CMOVGT", AluOp::Op3(Op3::Cndgt)),
-    ("CMOVGE", AluOp::Op3(Op3::Cndge)),
-    ("CMOVE_INT", AluOp::Op3(Op3::CndeInt)),
-    ("CMOVGT_INT", AluOp::Op3(Op3::CndgtInt)),
-    ("CMOVGE_INT", AluOp::Op3(Op3::CndgeInt)),
-    ("CMNDGT_INT", AluOp::Op3(Op3::CndgtInt)),
-    ("PREDE", AluOp::Op2(Op2::PredSete)),
-    ("PREDGT", AluOp::Op2(Op2::PredSetgt)),
-    ("PREDGE", AluOp::Op2(Op2::PredSetge)),
-    ("PREDNE", AluOp::Op2(Op2::PredSetne)),
-    ("PREDE_INT", AluOp::Op2(Op2::PredSeteInt)),
-    ("PREDGT_INT", AluOp::Op2(Op2::PredSetgtInt)),
-    ("PREDGE_INT", AluOp::Op2(Op2::PredSetgeInt)),
-    ("PREDNE_INT", AluOp::Op2(Op2::PredSetneInt)),
-    ("ASHR", AluOp::Op2(Op2::AshrInt)),
-    ("LSHR", AluOp::Op2(Op2::LshrInt)),
-    ("LSHL", AluOp::Op2(Op2::LshlInt)),
-];
-
-static MNEMONICS: LazyLock<HashMap<&'static str, AluOp>> = LazyLock::new(|| {
-    let mut names: HashMap<_, _> = AluOp::all().flat_map(|op| [(op.name(), op), (op.listing(), op)]).collect();
-    names.extend(ALIASES.iter().copied());
-    names
-});
-
-/// The operation with this spelling.
-pub(super) fn mnemonic(name: &str) -> Option<AluOp> {
-    MNEMONICS.get(name).copied()
-}
-
-pub(super) fn all_mnemonics() -> impl Iterator<Item = &'static str> {
-    MNEMONICS.keys().copied()
-}
 
 /// Reads a mnemonic with its output modifier: `MUL_e*2`.
 fn parse_mnemonic(c: &mut Cursor<'_>) -> Parsed<(AluOp, Omod)> {
@@ -87,7 +48,7 @@ fn parse_mnemonic(c: &mut Cursor<'_>) -> Parsed<(AluOp, Omod)> {
             .cite("R700 §10.2");
         if let Some(instead) = super::dialects::instead(name) {
             d = d.help(instead);
-        } else if let Some(near) = closest(name, MNEMONICS.keys().copied()) {
+        } else if let Some(near) = closest(name, all_mnemonics()) {
             d = d.help(format!("did you mean `{near}`?"));
         }
         c.report(d);

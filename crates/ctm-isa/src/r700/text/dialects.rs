@@ -1,6 +1,6 @@
 //! Hints for operations of other assemblers: the X1K's, ARB programs, Direct3D, TGSI.
 
-use super::alu;
+use super::mnemonics;
 
 #[rustfmt::skip]
 static OPERATIONS: &[(&str, &str)] = &[
@@ -51,7 +51,7 @@ pub(super) fn instead(word: &str) -> Option<String> {
     let small = word.to_ascii_lowercase();
     if let Some(plain) = small.strip_suffix("_sat") {
         let capitals = plain.to_ascii_uppercase();
-        if alu::mnemonic(&capitals).is_some() {
+        if mnemonics::mnemonic(&capitals).is_some() {
             return Some(format!("a clamped result has `CLAMP` at the end of the line: `{capitals} R0.x, R1.x CLAMP`"));
         }
     }
@@ -61,13 +61,13 @@ pub(super) fn instead(word: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{OPERATIONS, instead};
-    use crate::r700::text::{Options, alu, assemble, cf, fetch};
+    use crate::r700::text::{Options, assemble, cf, fetch, mnemonics};
 
     #[test]
     fn only_words_that_mean_nothing_here_are_explained() {
         for (word, _) in OPERATIONS {
             let capitals = word.to_ascii_uppercase();
-            assert_eq!(alu::mnemonic(&capitals), None, "{word}");
+            assert_eq!(mnemonics::mnemonic(&capitals), None, "{word}");
             assert!(!cf::is_mnemonic(&capitals) && !fetch::is_mnemonic(&capitals), "{word}");
         }
     }

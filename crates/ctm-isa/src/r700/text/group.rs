@@ -1,7 +1,7 @@
 //! An instruction group: from the lines that name its instructions to its words.
 
 use super::alu::{self, ParsedSlot};
-use super::source::Reading;
+use super::reading::{Reading, ReadyGroup};
 use crate::diag::{Diagnostic, Span};
 use crate::r700::GROUP_LITERALS;
 use crate::r700::inst::{Group, Operand, Slot, assign_units};
@@ -43,13 +43,6 @@ pub(super) struct Lines {
     pub(super) literals: Vec<(Chan, u32, Span)>,
     /// A line could not be read; findings about the whole would mislead.
     pub(super) broken: bool,
-}
-
-/// A group with the places of its lines.
-#[derive(Clone, Debug)]
-pub(super) struct ReadyGroup {
-    pub(super) group: Group,
-    pub(super) spans: Vec<Span>,
 }
 
 fn unit_list(units: &[Unit]) -> String {

@@ -1,8 +1,8 @@
 //! Statements as words: clauses are cut at their limits, placed, and named by their instructions.
 
 use super::cf::{self, Address, ParsedCf};
-use super::group::ReadyGroup;
 use super::listing::must_be_control_flow;
+use super::reading::ReadyGroup;
 use super::source::{Body, MAX_SLOT, Statement, StatementOutput, Statements};
 use super::split;
 use crate::diag::{Diagnostic, Span};

@@ -10,9 +10,11 @@
 //! | `dialects` | hints for operations of other assemblers |
 //! | `extra` | fields that the syntax has no word for |
 //! | `cf`, `alu`, `fetch` | one instruction: printer and parser side by side |
+//! | `mnemonics` | those of ALU operations |
 //! | `operand` | one operand of an ALU instruction, likewise |
 //! | `group` | an instruction group: units, literals, bank swizzles |
 //! | `listing` | a whole program as text |
+//! | `reading` | findings of a source, and a group that has been read |
 //! | `source` | text as statements |
 //! | `layout` | statements as words: clauses, addresses, limits |
 //! | `split` | clauses and groups that must become two |
@@ -28,8 +30,10 @@ mod fetch;
 mod group;
 mod layout;
 mod listing;
+mod mnemonics;
 mod names;
 mod operand;
+mod reading;
 mod source;
 mod split;
 
@@ -113,7 +117,7 @@ const SPECIAL: &[&str] = &["PV", "PS", "AR", "AL", "GLOBAL", "LDS", "SEM", "PIXZ
 #[must_use]
 pub fn vocabulary() -> Vocabulary {
     let bank = VecSwizzle::ALL.iter().map(|s| s.name()).chain(SclSwizzle::ALL.iter().map(|s| s.name()));
-    let mut words: Vocabulary = alu::all_mnemonics().map(|name| (WordKind::Arithmetic, name)).collect();
+    let mut words: Vocabulary = mnemonics::all_mnemonics().map(|name| (WordKind::Arithmetic, name)).collect();
     words.extend(fetch::all_mnemonics().map(|name| (WordKind::Memory, name)));
     words.extend(cf::all_mnemonics().map(|name| (WordKind::Flow, name)));
     words.push((WordKind::Flow, "END_OF_PROGRAM"));
@@ -132,7 +136,7 @@ pub fn meaning(word: &str) -> Option<(&'static str, Vec<&'static str>)> {
     let same = |name: &str| name.eq_ignore_ascii_case(word);
     let export = ExportOp::ALL.iter().find(|op| same(op.listing()));
     let export = export.map(|op| ("an export or memory write, as AMD's tools print it", vec![op.name()]));
-    let alu = || alu::all_mnemonics().find(|name| same(name)).and_then(alu::mnemonic);
+    let alu = || mnemonics::all_mnemonics().find(|name| same(name)).and_then(mnemonics::mnemonic);
     let alu = || alu().map(|op| ("an operation of the ALU under another name", vec![op.name()]));
     export.or_else(alu).or_else(|| fetch::meaning(word))
 }

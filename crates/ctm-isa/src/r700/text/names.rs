@@ -36,31 +36,3 @@ impl Names {
         true
     }
 }
-
-/// Whether a name could be read as something else: a register, a constant, a literal keyword.
-pub(super) fn is_reserved(name: &str) -> bool {
-    let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    matches!(
-        letters,
-        "R" | "C"
-            | "KC"
-            | "PV"
-            | "PS"
-            | "SRC"
-            | "AR"
-            | "AL"
-            | "t"
-            | "s"
-            | "b"
-            | "i"
-            | "PIX"
-            | "POS"
-            | "PARAM"
-            | "x"
-            | "y"
-            | "z"
-            | "w"
-    ) || super::cf::is_mnemonic(name)
-        || super::alu::mnemonic(name).is_some()
-        || super::fetch::is_mnemonic(name)
-}

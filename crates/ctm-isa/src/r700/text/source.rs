@@ -7,8 +7,10 @@ use super::alu;
 use super::cf::{self, ParsedCf};
 use super::cursor::{Cursor, Parsed};
 use super::fetch;
-use super::group::{self, Lines, ReadyGroup};
+use super::group::{self, Lines};
+use super::mnemonics;
 use super::names::Names;
+use super::reading::{Reading, ReadyGroup};
 use super::split::group_reads_previous;
 use crate::diag::{Diagnostic, Span};
 use crate::r700::formats::CfAluWord0;
@@ -83,19 +85,6 @@ pub(super) struct Statements {
     pub(super) size: Option<(u32, Span)>,
     pub(super) unchecked: bool,
     pub(super) diagnostics: Vec<Diagnostic>,
-}
-
-/// Inputs and findings of group resolution.
-pub(super) struct Reading<'a> {
-    pub(super) options: &'a Options,
-    pub(super) unchecked: bool,
-    pub(super) diagnostics: &'a mut Vec<Diagnostic>,
-}
-
-impl Reading<'_> {
-    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic);
-    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -264,7 +253,7 @@ impl Reader<'_> {
             self.end_clause(c);
             return self.end_of_program(c);
         }
-        if alu::mnemonic(word).is_some() {
+        if mnemonics::mnemonic(word).is_some() {
             c.back_to(at);
             return self.slot(c, number, None);
         }
@@ -273,7 +262,7 @@ impl Reader<'_> {
             word == "END_OF_PROGRAM"
                 || cf::mnemonic(word).is_some()
                 || fetch::mnemonic(word).is_some()
-                || alu::mnemonic(word).is_some()
+                || mnemonics::mnemonic(word).is_some()
         };
         // `loop:` alone on its line is a label; `alu:` is a clause.
         let clause = matches!(capitals.as_str(), "TEX" | "VTX" | "VTX_TC") || capitals.starts_with("ALU");
@@ -334,7 +323,7 @@ impl Reader<'_> {
     }
 
     fn unknown(&mut self, c: &mut Cursor<'_>, word: &str, at: usize) -> Parsed<()> {
-        let names = || cf::all_mnemonics().chain(fetch::all_mnemonics()).chain(alu::all_mnemonics());
+        let names = || cf::all_mnemonics().chain(fetch::all_mnemonics()).chain(mnemonics::all_mnemonics());
         let near =
             if self.suggester.allows(MNEMONICS) { closest(word, names().chain(["END_OF_PROGRAM"])) } else { None };
         let span = c.span(at);

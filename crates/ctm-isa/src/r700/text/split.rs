@@ -1,6 +1,6 @@
 //! Groups and clauses that must become two.
 
-use super::group::ReadyGroup;
+use super::reading::ReadyGroup;
 use crate::diag::Span;
 use crate::r700::inst::{AluInst, Group, Slot};
 use crate::r700::ops::{Chan, Kind, PredSel, Slots, Source, SpecialSel};

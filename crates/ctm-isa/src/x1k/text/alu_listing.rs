@@ -1,7 +1,9 @@
 //! ALU and OUTPUT instructions: words lifted into the two halves, and printed.
 
-use super::alu::{COMPARISONS, Half, Mnemonic, Pair, Predicate, print_predicate};
+use super::alu::{COMPARISONS, print_predicate};
+use super::mnemonics::Mnemonic;
 use super::operand::{ALPHA, Base, Comp, Mask, Operand, Presub, RGB, print_mask, print_operand};
+use super::pair::{Half, Pair, Predicate};
 use crate::x1k::inst::{AluInst, Source, inline_constant};
 use crate::x1k::ops::{
     AlphaOp, AluResultSel, CompareOp, Imod, InstType, Looks, Omod, PredSel, RgbOp, Sel, SrcpOp, Swizzle,

@@ -2,7 +2,7 @@
 
 mod explain;
 
-use super::alu::{self, Pair};
+use super::alu;
 use super::attrs::Attrs;
 use super::constants::{Pool, needs_pool};
 use super::directive::{DIRECTIVES, Information, PLACED};
@@ -10,9 +10,11 @@ use super::flow::{self, Blocks, Line, Target};
 use super::hazards::{Bits, derive};
 use super::lexer::{Cursor, Tok, Token, tokens, unknown_word, with_near};
 use super::listing::{hazard_bits, set_hazard_bits};
+use super::mnemonics;
 use super::names::Names;
+use super::pair::Pair;
 use super::sources::encode;
-use super::{Parse, tex};
+use super::{EMPTY_OUTPUT, Parse, tex};
 use crate::diag::{Diagnostic, Severity, Span};
 use crate::suggest::Suggester;
 use crate::x1k::inst::{FcInstruction, Inst, Source};
@@ -61,9 +63,6 @@ struct AssembledSlot<'a> {
 
 /// The approximate number of mnemonics that an unknown one is compared with.
 const MNEMONICS: usize = 150;
-
-/// The words of an OUTPUT instruction that does nothing, before its wait is set: compilers end programs with it.
-pub(super) const EMPTY_OUTPUT: Words = [1, 0, 0, 0, 0, 0];
 
 /// Assembles a source file (`docs/x1k-assembly.md`).
 ///
@@ -259,7 +258,7 @@ impl<'a> Assembler<'a> {
             Some(Tok::Word(word)) => *word,
             _ => "",
         };
-        if alu::Mnemonic::of(word).is_some() {
+        if mnemonics::Mnemonic::of(word).is_some() {
             let (pair, attrs) = alu::parse(cursor, &self.names, self.information.uncached)?;
             return Ok((Some(SlotBody::Alu(Box::new(pair))), attrs));
         }
@@ -304,7 +303,7 @@ impl<'a> Assembler<'a> {
         if !self.suggester.allows(MNEMONICS) {
             return Err(Box::new(finding));
         }
-        let known: Vec<&str> = (alu::mnemonics().map(|m| m.0))
+        let known: Vec<&str> = (mnemonics::mnemonics().map(|m| m.0))
             .chain(tex::MNEMONICS.iter().map(|m| m.0))
             .chain(flow::MNEMONICS.iter().copied())
             .chain(["end"])

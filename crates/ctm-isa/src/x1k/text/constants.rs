@@ -1,7 +1,7 @@
 //! Numbers that need a constant register: which register and channel each of them gets.
 
-use super::alu::Pair;
 use super::operand::{ALPHA, Comp, Operand, RGB};
+use super::pair::Pair;
 use crate::x1k::inst::{Source, inline_code};
 use crate::x1k::ops::Swizzle;
 use crate::x1k::program::Literal;

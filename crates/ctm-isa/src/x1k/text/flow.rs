@@ -3,10 +3,11 @@
 mod raw;
 
 use super::Parse;
-use super::alu::{Predicate, predicate, predicate_bits, print_predicate};
+use super::alu::{predicate, predicate_bits, print_predicate};
 use super::attrs::Attrs;
 use super::lexer::{Cursor, Tok, unknown_word};
 use super::names::{File, Names};
+use super::pair::Predicate;
 use crate::diag::{Diagnostic, Span};
 use crate::x1k::INSTRUCTION_SLOTS;
 use crate::x1k::formats::{CmnInst, FcAddr, FcInst};

@@ -1,8 +1,9 @@
 //! From the statements of an ALU line to the two halves: which operations, operands and modifiers each of them gets.
 
 use super::Parse;
-use super::alu::{Half, Mnemonic, Pair, WrittenHalf};
+use super::mnemonics::Mnemonic;
 use super::operand::{ALPHA, Comp, Mask, Operand, RGB, Written};
+use super::pair::{Half, Pair, WrittenHalf};
 use crate::diag::{Diagnostic, Span};
 use crate::x1k::ops::{AlphaOp, Imod, Omod, RgbOp, Swizzle};
 

@@ -1,7 +1,7 @@
 //! Whole programs to text.
 
+use super::EMPTY_OUTPUT;
 use super::alu_listing::{Printer, kind_is_implied, lift, source_lists};
-use super::assembler::EMPTY_OUTPUT;
 use super::attrs::{Attrs, differing_fields};
 use super::constants::Pool;
 use super::directive::{self, Listed};
@@ -326,7 +326,7 @@ impl<'p> Listing<'p> {
         }
         let pool = Pool::default();
         let (rgb, alpha) = source_lists(&alu);
-        let mut best: Option<(usize, super::alu::Pair, Attrs)> = None;
+        let mut best: Option<(usize, super::pair::Pair, Attrs)> = None;
         // From free choices of the assembler to fully explicit fields.
         for (numbers, fix_rgb, fix_alpha) in [
             (true, false, false),

@@ -7,7 +7,7 @@
 //! | file | content |
 //! |---|---|
 //! | `names`, `directive` | registers and their names; program information |
-//! | `operand`, `alu`, `halves`, `alu_listing` | operands and ALU lines; `sources` and `constants` give them addresses |
+//! | `operand`, `mnemonics`, `pair`, `alu`, `halves`, `alu_listing` | operands, the halves of an instruction, and ALU lines; `sources` and `constants` give them addresses |
 //! | `tex`, `flow`, `attrs` | texture lines, flow control, attributes at the end of a line |
 //! | `hazards` | waits, semaphores and idle cycles |
 //! | `assembler`, `listing` | whole programs, there and back |
@@ -26,8 +26,10 @@ mod flow;
 mod halves;
 mod hazards;
 mod listing;
+mod mnemonics;
 mod names;
 mod operand;
+mod pair;
 mod sources;
 mod tex;
 
@@ -41,14 +43,14 @@ pub fn meaning(word: &str) -> Option<(&'static str, Vec<&'static str>)> {
     let texture = tex::MNEMONICS.iter().find(|(name, _)| *name == word);
     let texture = texture.map(|(_, op)| ("a texture instruction", vec![op.name()]));
     let flow = || flow::meaning(word).map(|(says, name)| (says, vec![name]));
-    alu::Mnemonic::of(word).map(alu::Mnemonic::meaning).or(texture).or_else(flow)
+    mnemonics::Mnemonic::of(word).map(mnemonics::Mnemonic::meaning).or(texture).or_else(flow)
 }
 
 /// Every word of the language that is no register and no name.
 #[must_use]
 pub fn vocabulary() -> Vocabulary {
     let all = |kind: WordKind, words: &[&'static str]| words.iter().map(|&word| (kind, word)).collect::<Vec<_>>();
-    let mut words: Vocabulary = alu::mnemonics().map(|(name, _)| (WordKind::Arithmetic, name)).collect();
+    let mut words: Vocabulary = mnemonics::mnemonics().map(|(name, _)| (WordKind::Arithmetic, name)).collect();
     words.extend(tex::MNEMONICS.iter().map(|(name, _)| (WordKind::Memory, *name)));
     words.extend(flow::words().map(|name| (WordKind::Flow, name)));
     words.extend(all(WordKind::Modifier, attrs::WORDS_AT_END));
@@ -60,3 +62,6 @@ pub fn vocabulary() -> Vocabulary {
 
 use crate::lexer::{self, Parse};
 use crate::vocabulary::{Vocabulary, WordKind, sorted};
+
+/// The words of an OUTPUT instruction that does nothing, before its wait is set: compilers end programs with it.
+const EMPTY_OUTPUT: [u32; 6] = [1, 0, 0, 0, 0, 0];

@@ -5,9 +5,9 @@
 //! that reads both needs them at the same number. The search is small and its order is fixed: fewest new addresses first,
 //! then the lowest number; operand A of the RGB unit, A of the alpha unit, B of both, C of both.
 
-use super::alu::{Half, Pair};
 use super::constants::{Pool, unit_comps};
 use super::operand::{ALPHA, Base, Comp, Operand, Presub, RGB};
+use super::pair::{Half, Pair};
 use crate::x1k::inst::{AluInst, Source, inline_code};
 use crate::x1k::ops::{AluResultSel, CompareOp, Imod, InstType, RgbOp, Sel, SrcpOp, Swizzle};
 

@@ -1,11 +1,12 @@
 //! Texture instructions: parsed, lowered to words, lifted from words, printed.
 
 use super::Parse;
-use super::alu::{Predicate, predicate, print_predicate};
+use super::alu::{predicate, print_predicate};
 use super::attrs::Attrs;
 use super::lexer::Cursor;
 use super::names::{File, Names};
 use super::operand::{CHANNELS, Mask, letter, mask, print_mask};
+use super::pair::Predicate;
 use crate::diag::Diagnostic;
 use crate::x1k::formats::{CmnInst, TexAddr, TexAddrDxDy, TexInst};
 use crate::x1k::inst::TexInstruction;

@@ -1,12 +1,39 @@
 //! Lines that are no instructions: directives, literals and bare words.
 
 use super::super::cursor::{Cursor, Parsed};
-use super::super::names::is_reserved;
-use super::super::operand;
+use super::super::{cf, fetch, mnemonics, operand};
 use super::{Body, Context, MAX_SLOT, Reader, Statement, StatementOutput};
 use crate::diag::{Diagnostic, Span};
 use crate::r700::program::{Stage, SymbolKind};
 use crate::suggest::closest;
+
+/// Whether a name could be read as something else: a register, a constant, a literal keyword.
+fn is_reserved(name: &str) -> bool {
+    let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    matches!(
+        letters,
+        "R" | "C"
+            | "KC"
+            | "PV"
+            | "PS"
+            | "SRC"
+            | "AR"
+            | "AL"
+            | "t"
+            | "s"
+            | "b"
+            | "i"
+            | "PIX"
+            | "POS"
+            | "PARAM"
+            | "x"
+            | "y"
+            | "z"
+            | "w"
+    ) || cf::is_mnemonic(name)
+        || mnemonics::mnemonic(name).is_some()
+        || fetch::is_mnemonic(name)
+}
 
 /// Every directive.
 pub(in crate::r700::text) const DIRECTIVES: &[&str] = &[

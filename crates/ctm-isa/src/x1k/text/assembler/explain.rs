@@ -1,9 +1,9 @@
 //! Explanations of the assembler's choices: places of numbers, and reasons for a missing assignment.
 
-use super::super::alu::Pair;
 use super::super::attrs::Attrs;
 use super::super::constants::Pool;
 use super::super::operand::{Base, Comp, Operand};
+use super::super::pair::Pair;
 use super::super::sources::NoAssignment;
 use super::Explanation;
 use crate::diag::{Diagnostic, Span};

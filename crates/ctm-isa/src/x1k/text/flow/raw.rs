@@ -1,10 +1,11 @@
 //! The raw form of flow control, `fc`: every field by its name.
 
 use super::super::Parse;
-use super::super::alu::{Predicate, print_predicate};
+use super::super::alu::print_predicate;
 use super::super::attrs::Attrs;
 use super::super::lexer::{Cursor, Tok};
 use super::super::names::{File, Names};
+use super::super::pair::Predicate;
 use super::{A_OPS, B_OPS, Line, OPS, blank, choice, target};
 use crate::x1k::formats::FcInst;
 use crate::x1k::inst::FcInstruction;
