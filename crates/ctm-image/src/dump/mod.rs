@@ -13,7 +13,7 @@
 mod r500;
 mod r600;
 
-use crate::identify::Kind;
+use crate::kind::Kind;
 use ctm_isa::r700::program::Stage;
 use std::ops::Range;
 

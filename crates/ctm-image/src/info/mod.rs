@@ -10,7 +10,8 @@ mod x1k;
 pub use value::Value;
 
 use crate::error::{ImageError, Remark};
-use crate::identify::{Kind, identify};
+use crate::identify::identify;
+use crate::kind::Kind;
 use crate::{dump, hex};
 use ctm_isa::table::WordFormat;
 

@@ -2,7 +2,8 @@
 
 use super::{Code, cal, gfd, llvm_elf};
 use crate::error::ImageError;
-use crate::identify::{Kind, identify};
+use crate::identify::identify;
+use crate::kind::Kind;
 
 /// A container, kept as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
