@@ -1,7 +1,8 @@
 //! `dcl` and `def`: kinds of inputs, and the values of constants.
 
+use crate::cursor::{Cursor, Parse, error};
 use crate::lexer::Tok;
-use crate::parse::{Cursor, Parse, destination, error};
+use crate::operands::destination;
 use crate::syntax::{Declared, File, Shader, Texture, Value};
 use crate::table::USAGES;
 use ctm_isa::diag::Span;

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `table` | the instructions of the language (table) |
 //! | `bytecode`, `nine` | byte code to text; dumps of Mesa's Direct3D 9 to text |
-//! | `lexer`, `syntax`, `parse`, `declare` | text to statements |
+//! | `lexer`, `cursor`, `syntax`, `operands`, `declare`, `parse` | text to statements |
 //! | `structure`, `lower` | structural rules; statements to operations on virtual registers |
 //! | `ir`, `graph` | those operations; control flow, liveness |
 //! | `clean`, `propagate`, `fold` | smaller code: constants, copies, presubtracts, output modifiers |
@@ -22,6 +22,7 @@ mod allocate;
 mod balance;
 pub mod bytecode;
 mod clean;
+mod cursor;
 mod declare;
 mod emit;
 mod fold;
@@ -30,6 +31,7 @@ mod ir;
 mod lexer;
 mod lower;
 pub mod nine;
+mod operands;
 mod parse;
 mod propagate;
 mod schedule;

@@ -1,13 +1,13 @@
 //! Tokens to a [`Shader`]: one statement a line, every wrong line reported.
 
+use crate::cursor::{Cursor, Parse, error};
 use crate::declare::{declaration, definition};
 use crate::lexer::{Line, Tok, Token};
-use crate::syntax::{Dest, File, Guard, Inst, Reg, Shader, Source};
+use crate::operands::{destination, source};
+use crate::syntax::{Dest, File, Guard, Inst, Shader, Source};
 use crate::table::{self, Compare, From, Op, Row, To};
 use ctm_isa::diag::{Diagnostic, Span};
 use ctm_isa::suggest::closest;
-
-pub(crate) type Parse<T> = Result<T, Box<Diagnostic>>;
 
 /// Reads the lines of a shader. Unreadable lines are reported and left out.
 pub(crate) fn parse(lines: &[Line<'_>], findings: &mut Vec<Diagnostic>) -> Shader {
@@ -65,86 +65,6 @@ fn version(line: &Line<'_>) -> Result<u8, (Box<Diagnostic>, bool)> {
 
 fn is_version(word: &str) -> bool {
     ["ps_", "vs_", "tx_", "cs_", "gs_"].iter().any(|p| word.starts_with(p))
-}
-
-/// A line and how far it has been read.
-pub(crate) struct Cursor<'a, 'b> {
-    tokens: &'b [Token<'a>],
-    pub at: usize,
-    end: Span,
-    pub major: u8,
-}
-
-impl<'a> Cursor<'a, '_> {
-    pub fn peek(&self) -> Option<Tok<'a>> {
-        self.tokens.get(self.at).map(|t| t.tok)
-    }
-
-    /// The place of the next token, or the end of the line.
-    pub fn span(&self) -> Span {
-        self.tokens.get(self.at).map_or(Span::new(self.end.end, self.end.end), |t| t.span)
-    }
-
-    /// From `start` to the token before the cursor.
-    pub fn since(&self, start: Span) -> Span {
-        match self.at.checked_sub(1).and_then(|n| self.tokens.get(n)) {
-            Some(token) if token.span.end >= start.start => start.to(token.span),
-            _ => start,
-        }
-    }
-
-    fn eat(&mut self, punct: char) -> bool {
-        let found = self.peek() == Some(Tok::Punct(punct));
-        self.at += usize::from(found);
-        found
-    }
-
-    fn unexpected(&self, wanted: &str) -> Box<Diagnostic> {
-        let found = match self.peek() {
-            None => "the line ends".to_owned(),
-            Some(Tok::Word(word)) => format!("found `{word}`"),
-            Some(Tok::Number(n)) => format!("found `{n}`"),
-            Some(Tok::Punct(c)) => format!("found `{c}`"),
-        };
-        Box::new(Diagnostic::error("syntax", format!("{found} where {wanted} is expected")).at(self.span(), ""))
-    }
-
-    pub fn expect(&mut self, punct: char, why: &str) -> Parse<()> {
-        if self.eat(punct) { Ok(()) } else { Err(self.unexpected(&format!("`{punct}` {why}"))) }
-    }
-
-    fn word(&mut self, wanted: &str) -> Parse<&'a str> {
-        match self.peek() {
-            Some(Tok::Word(word)) => {
-                self.at += 1;
-                Ok(word)
-            }
-            _ => Err(self.unexpected(wanted)),
-        }
-    }
-
-    pub fn end(&self) -> Parse<()> {
-        if self.at == self.tokens.len() { Ok(()) } else { Err(self.unexpected("the end of the line")) }
-    }
-
-    pub fn number(&mut self, wanted: &str) -> Parse<(f64, Span)> {
-        let start = self.span();
-        let negative = self.eat('-');
-        if !negative {
-            self.eat('+');
-        }
-        match self.peek() {
-            Some(Tok::Number(n)) => {
-                self.at += 1;
-                Ok((if negative { -n } else { n }, self.since(start)))
-            }
-            _ => Err(self.unexpected(wanted)),
-        }
-    }
-}
-
-pub(crate) fn error(rule: &'static str, message: String, span: Span) -> Box<Diagnostic> {
-    Box::new(Diagnostic::error(rule, message).at(span, ""))
 }
 
 fn statement(cursor: &mut Cursor<'_, '_>, shader: &mut Shader) -> Parse<()> {
@@ -394,170 +314,6 @@ fn check_source(row: &Row, source: &Source, from: From) -> Parse<()> {
         }
         From::Ignored => Ok(()),
     }
-}
-
-/// The register that a word names, without its suffix.
-fn register_of(word: &str, major: u8) -> Option<(File, Option<u16>)> {
-    for (name, file) in [("aL", File::Loop), ("vFace", File::Face), ("vPos", File::Position), ("oDepth", File::Depth)] {
-        if word.eq_ignore_ascii_case(name) {
-            return Some((file, None));
-        }
-    }
-    let digits = word.trim_start_matches(|c: char| !c.is_ascii_digit());
-    let name = &word[..word.len() - digits.len()];
-    let file = match name.to_ascii_lowercase().as_str() {
-        "r" => File::Temp,
-        "v" => File::Input,
-        "t" if major < 3 => File::TexCoord,
-        "c" => File::Const,
-        "i" => File::Int,
-        "b" => File::Bool,
-        "s" => File::Sampler,
-        "p" => File::Predicate,
-        "oc" => File::Color,
-        "l" => File::Label,
-        _ => return None,
-    };
-    if digits.is_empty() {
-        return Some((file, None));
-    }
-    // Numbers that no register has are reported as such, however long they are.
-    digits.bytes().all(|c| c.is_ascii_digit()).then(|| (file, Some(digits.parse().unwrap_or(u16::MAX))))
-}
-
-/// A register and whether `_abs` follows it.
-fn register(cursor: &mut Cursor<'_, '_>, wanted: &str) -> Parse<(Reg, bool)> {
-    let start = cursor.span();
-    let word = cursor.word(wanted)?;
-    let (bare, absolute) = match word.len().checked_sub(4).and_then(|n| word.split_at_checked(n)) {
-        Some((bare, suffix)) if suffix.eq_ignore_ascii_case("_abs") => (bare, true),
-        _ => (word, false),
-    };
-    let Some((file, index)) = register_of(bare, cursor.major) else {
-        return Err(Box::new(
-            (*error("register", format!("`{bare}` is no register"), start)).help(
-                "registers are r0-r31, v0-v9, c0-c223, i0-i15, b0-b15, s0-s15, p0, aL, vPos, vFace, oC0-oC3, oDepth and labels l0-l2047",
-            ),
-        ));
-    };
-    let (name, count) = file.form();
-    let mut reg = Reg { file, index: index.unwrap_or(0), relative: false };
-    if cursor.peek() == Some(Tok::Punct('[')) {
-        cursor.at += 1;
-        relative(cursor, &mut reg)?;
-        if !matches!(file, File::Input | File::Const) {
-            return Err(Box::new(
-                (*error("relative", format!("{name}# cannot be relative to aL"), cursor.since(start)))
-                    .help("inputs can: v[aL+2]"),
-            ));
-        }
-    } else if index.is_none() && count > 0 {
-        return Err(error("register", format!("`{bare}` has no number: {name}0 to {name}{} exist", count - 1), start));
-    }
-    if count > 0 && reg.index >= count {
-        let last = count - 1;
-        let range = if last == 0 { format!("{name}0 exists") } else { format!("{name}0 to {name}{last} exist") };
-        return Err(error("range", format!("there is no {name}{}: {range}", reg.index), cursor.since(start)));
-    }
-    Ok((reg, absolute))
-}
-
-/// `aL + 3]`, `3 + aL]`, `aL]`, `3]`.
-fn relative(cursor: &mut Cursor<'_, '_>, reg: &mut Reg) -> Parse<()> {
-    let mut terms = 0;
-    loop {
-        let span = cursor.span();
-        match cursor.peek() {
-            Some(Tok::Word(word)) if word.eq_ignore_ascii_case("aL") && !reg.relative => reg.relative = true,
-            Some(Tok::Number(n)) if n.fract() == 0.0 && (0.0..1000.0).contains(&n) => {
-                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an integer below 1000")]
-                let n = n as u16;
-                reg.index = reg.index.saturating_add(n);
-            }
-            Some(Tok::Word("a0")) => {
-                return Err(error("relative", "a0 belongs to vertex shaders; aL is the index here".to_owned(), span));
-            }
-            _ => return Err(cursor.unexpected("`aL` or a number")),
-        }
-        cursor.at += 1;
-        terms += 1;
-        if terms == 4 || !cursor.eat('+') {
-            break;
-        }
-    }
-    cursor.expect(']', "after the index")
-}
-
-/// The letters after a point: channels, and whether `_abs` follows.
-fn channels<'a>(cursor: &mut Cursor<'a, '_>) -> Parse<Option<(&'a str, bool, Span)>> {
-    if !cursor.eat('.') {
-        return Ok(None);
-    }
-    let span = cursor.span();
-    let word = cursor.word("channels such as `xyz`")?;
-    let (letters, absolute) = match word.strip_suffix("_abs") {
-        Some(letters) => (letters, true),
-        None => (word, false),
-    };
-    Ok(Some((letters, absolute, span)))
-}
-
-fn channel(letter: char) -> Option<u8> {
-    match letter.to_ascii_lowercase() {
-        'x' | 'r' => Some(0),
-        'y' | 'g' => Some(1),
-        'z' | 'b' => Some(2),
-        'w' | 'a' => Some(3),
-        _ => None,
-    }
-}
-
-fn source(cursor: &mut Cursor<'_, '_>) -> Parse<Source> {
-    let start = cursor.span();
-    let not = cursor.eat('!');
-    let negate = cursor.eat('-');
-    let (reg, mut absolute) = register(cursor, "an operand")?;
-    let mut swizzle = [0, 1, 2, 3];
-    let mut swizzled = false;
-    if let Some((letters, abs, span)) = channels(cursor)? {
-        absolute |= abs;
-        let list: Option<Vec<u8>> = letters.chars().map(channel).collect();
-        let Some(list) = list.filter(|l| (1..=4).contains(&l.len())) else {
-            return Err(Box::new(
-                (*error("swizzle", format!("`.{letters}` is no swizzle"), span))
-                    .help("a swizzle has one to four of the letters x, y, z, w"),
-            ));
-        };
-        let last = list[list.len() - 1];
-        swizzle = std::array::from_fn(|i| list.get(i).copied().unwrap_or(last));
-        swizzled = true;
-    }
-    Ok(Source { reg, swizzle, swizzled, negate, absolute, not, span: cursor.since(start) })
-}
-
-pub(crate) fn destination(cursor: &mut Cursor<'_, '_>) -> Parse<Dest> {
-    let start = cursor.span();
-    if cursor.peek() == Some(Tok::Punct('-')) || cursor.peek() == Some(Tok::Punct('!')) {
-        return Err(error("destination", "a destination has no sign".to_owned(), start));
-    }
-    let (reg, absolute) = register(cursor, "a destination")?;
-    let (mut mask, mut masked) = (15, false);
-    if let Some((letters, abs, span)) = channels(cursor)? {
-        let list: Option<Vec<u8>> = letters.chars().map(channel).collect();
-        let ascending = |l: &Vec<u8>| (1..=4).contains(&l.len()) && l.windows(2).all(|w| w[0] < w[1]);
-        let Some(list) = list.filter(ascending).filter(|_| !abs) else {
-            return Err(Box::new(
-                (*error("mask", format!("`.{letters}` is no write mask"), span))
-                    .help("a mask has some of the letters x, y, z, w, in this order"),
-            ));
-        };
-        mask = list.iter().fold(0, |m, c| m | 1 << c);
-        masked = true;
-    }
-    if absolute {
-        return Err(error("destination", "a destination has no `_abs`".to_owned(), start));
-    }
-    Ok(Dest { reg, mask, masked, span: cursor.since(start) })
 }
 
 /// Whether an instruction is a lookup.
