@@ -2,7 +2,8 @@
 //!
 //! An [`Array`](super::Array) is a picture: numbers in rows of elements, integers normalised. Here nothing is converted.
 
-use super::{ArrayError, npy};
+use super::ArrayError;
+use super::npy::{self, Header, header_at};
 
 /// The type of a file's items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,7 +68,7 @@ impl Items {
     /// # Errors
     /// They are no such file, or the items are neither integers nor floating-point numbers.
     pub fn from_npy(bytes: &[u8]) -> Result<Self, ArrayError> {
-        npy::items(bytes)
+        read_npy(bytes)
     }
 
     /// The bytes of an `.npy` file with these items.
@@ -84,6 +85,40 @@ impl Items {
     pub fn dwords(&self) -> Vec<u32> {
         dwords(&self.bytes)
     }
+}
+
+/// The items unchanged; see [`Items`].
+fn read_npy(bytes: &[u8]) -> Result<Items, ArrayError> {
+    let (header, start) = header_at(bytes)?;
+    let Header { class, item_bytes, shape, .. } = header;
+    let count = shape.iter().try_fold(1usize, |n, &side| n.checked_mul(side));
+    let size = count.and_then(|n| n.checked_mul(item_bytes));
+    let data = bytes.get(start..).unwrap_or_default();
+    let Some((data, count)) = size.and_then(|size| data.get(..size)).zip(count) else {
+        let message = format!("the file ends after {} bytes of items, its shape {shape:?} takes more", data.len());
+        return Err(ArrayError::at(bytes.len(), message));
+    };
+    let mut out = Vec::with_capacity(data.len());
+    for index in 0..count {
+        let at = if header.fortran_order { fortran_index(index, &shape) } else { index };
+        let item = &data[at * item_bytes..(at + 1) * item_bytes];
+        if header.big_endian {
+            out.extend(item.iter().rev());
+        } else {
+            out.extend_from_slice(item);
+        }
+    }
+    Ok(Items { class, item_bytes, shape, bytes: out })
+}
+
+/// The index in Fortran order of the item that is number `index` in C order.
+fn fortran_index(mut index: usize, shape: &[usize]) -> usize {
+    let mut place = vec![0; shape.len()];
+    for (at, &side) in place.iter_mut().zip(shape).rev() {
+        *at = index % side.max(1);
+        index /= side.max(1);
+    }
+    place.iter().zip(shape).rev().fold(0, |sum, (&at, &side)| sum * side + at)
 }
 
 /// Bytes as little-endian dwords, the last one filled up with zeros.

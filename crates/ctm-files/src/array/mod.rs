@@ -33,7 +33,9 @@
 //! # Ok::<(), ArrayError>(())
 //! ```
 
+mod fill;
 mod items;
+mod layout;
 mod npy;
 mod pfm;
 #[cfg(feature = "png")]
@@ -46,9 +48,11 @@ mod rows;
 
 pub use png::animation;
 
+pub use fill::FillRow;
 pub use items::{ItemType, Items, dwords, npy_bytes};
+pub use layout::Layout;
 pub use raw::RawFormat;
-pub use rows::{FillRow, Layout, write_rows};
+pub use rows::write_rows;
 
 use crate::kinds::FileKind;
 use ctm_exec::arrays::Picture;

@@ -1,6 +1,6 @@
 //! Replaces PNG pictures in builds without the feature `png`: each use is an error.
 
-use super::rows::FillRow;
+use super::fill::FillRow;
 use super::{Array, ArrayError};
 use std::io::Write;
 

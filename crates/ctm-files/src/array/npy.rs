@@ -5,41 +5,13 @@
 //! order; shapes `[w]` (one row), `[h, w]`, `[h, w, c]`. Written: version 1, little endian, C order, `[h, w]` for one channel
 //! and `[h, w, c]` otherwise.
 
-use super::rows::Layout;
-use super::{Array, ArrayError, Items, Values, checked_count};
+use super::layout::{Dtype, Layout};
+use super::{Array, ArrayError, Values, checked_count};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// The element types that can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dtype {
-    F2,
-    F4,
-    F8,
-    I1,
-    I2,
-    I4,
-    I8,
-    U1,
-    U2,
-    U4,
-    U8,
-    Bool,
-}
-
 /// Readable types, for messages.
 const READABLE: &str = "bool, int8 to int64, uint8 to uint64 and float16 to float64 can be read";
-
-impl Dtype {
-    pub const fn bytes(self) -> usize {
-        match self {
-            Self::U1 | Self::I1 | Self::Bool => 1,
-            Self::U2 | Self::I2 | Self::F2 => 2,
-            Self::F4 | Self::I4 | Self::U4 => 4,
-            Self::F8 | Self::I8 | Self::U8 => 8,
-        }
-    }
-}
 
 impl Dtype {
     /// The element type of a picture's numbers.
@@ -62,15 +34,15 @@ impl Dtype {
     }
 }
 
-struct Header {
+pub(super) struct Header {
     /// `f`, `i`, `u` or `b`, and the bytes of one item.
-    class: u8,
-    item_bytes: usize,
-    descr: String,
-    descr_at: usize,
-    big_endian: bool,
-    fortran_order: bool,
-    shape: Vec<usize>,
+    pub class: u8,
+    pub item_bytes: usize,
+    pub descr: String,
+    pub descr_at: usize,
+    pub big_endian: bool,
+    pub fortran_order: bool,
+    pub shape: Vec<usize>,
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<Array, ArrayError> {
@@ -100,7 +72,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Array, ArrayError> {
 }
 
 /// The header, and where the items begin.
-fn header_at(bytes: &[u8]) -> Result<(Header, usize), ArrayError> {
+pub(super) fn header_at(bytes: &[u8]) -> Result<(Header, usize), ArrayError> {
     if bytes.get(..6) != Some(MAGIC.as_slice()) {
         return Err(ArrayError::at(0, "this is no NPY file: it does not begin with \\x93NUMPY"));
     }
@@ -114,40 +86,6 @@ fn header_at(bytes: &[u8]) -> Result<(Header, usize), ArrayError> {
     };
     let text = start.checked_add(length).and_then(|end| bytes.get(start..end)).ok_or_else(ended)?;
     Ok((parse_header(text, start)?, start + length))
-}
-
-/// The items unchanged; see [`Items`].
-pub(super) fn items(bytes: &[u8]) -> Result<Items, ArrayError> {
-    let (header, start) = header_at(bytes)?;
-    let Header { class, item_bytes, shape, .. } = header;
-    let count = shape.iter().try_fold(1usize, |n, &side| n.checked_mul(side));
-    let size = count.and_then(|n| n.checked_mul(item_bytes));
-    let data = bytes.get(start..).unwrap_or_default();
-    let Some((data, count)) = size.and_then(|size| data.get(..size)).zip(count) else {
-        let message = format!("the file ends after {} bytes of items, its shape {shape:?} takes more", data.len());
-        return Err(ArrayError::at(bytes.len(), message));
-    };
-    let mut out = Vec::with_capacity(data.len());
-    for index in 0..count {
-        let at = if header.fortran_order { fortran_index(index, &shape) } else { index };
-        let item = &data[at * item_bytes..(at + 1) * item_bytes];
-        if header.big_endian {
-            out.extend(item.iter().rev());
-        } else {
-            out.extend_from_slice(item);
-        }
-    }
-    Ok(Items { class, item_bytes, shape, bytes: out })
-}
-
-/// The index in Fortran order of the item that is number `index` in C order.
-fn fortran_index(mut index: usize, shape: &[usize]) -> usize {
-    let mut place = vec![0; shape.len()];
-    for (at, &side) in place.iter_mut().zip(shape).rev() {
-        *at = index % side.max(1);
-        index /= side.max(1);
-    }
-    place.iter().zip(shape).rev().fold(0, |sum, (&at, &side)| sum * side + at)
 }
 
 /// The header's layout, and whether the values are in Fortran order.

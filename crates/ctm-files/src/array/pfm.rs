@@ -2,7 +2,7 @@
 //!
 //! The header's third number is negative for little-endian data. Its size is a scale that we neither apply nor need.
 
-use super::rows::{FillRow, unwritable};
+use super::fill::{FillRow, unwritable};
 use super::{Array, ArrayError, Values, checked_count};
 use std::io::Write;
 

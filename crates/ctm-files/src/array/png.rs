@@ -1,6 +1,6 @@
 //! PNG pictures: 8 and 16 bits per channel in, 8 bits out. Grey is read as equal red, green and blue.
 
-use super::rows::{FillRow, unwritable};
+use super::fill::{FillRow, unwritable};
 use super::{Array, ArrayError, Values, checked_count};
 use png::{BitDepth, ColorType};
 use std::io::Write;

@@ -1,22 +1,9 @@
 //! Arrays row by row, so that large ones never lie in memory as a whole beside the device's.
 
+use super::fill::{FillRow, unwritable};
+use super::layout::{Dtype, Layout};
 use super::{Array, ArrayError, Kind, RawFormat, RawShape, Values, npy, pfm, png};
 use std::io::{Read, Seek, SeekFrom, Write};
-
-/// The layout of a file's values: C order, uncompressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
-    /// Rows.
-    pub height: usize,
-    /// Elements per row.
-    pub width: usize,
-    /// Values per element, 1..=4.
-    pub channels: usize,
-    /// Where row 0 begins, in bytes.
-    pub(super) offset: u64,
-    pub(super) dtype: npy::Dtype,
-    pub(super) big_endian: bool,
-}
 
 /// The most bytes of a header that are read: version 1 headers end below 65546.
 const HEADER: u64 = 1 << 17;
@@ -40,9 +27,9 @@ impl Layout {
             }
             (Kind::Raw, Some(RawShape { width, height, format })) => {
                 let (channels, dtype) = match format {
-                    RawFormat::Uint16x1 => (1, npy::Dtype::U2),
-                    RawFormat::Uint8x4 => (4, npy::Dtype::U1),
-                    RawFormat::Float32(channels) => (channels, npy::Dtype::F4),
+                    RawFormat::Uint16x1 => (1, Dtype::U2),
+                    RawFormat::Uint8x4 => (4, Dtype::U1),
+                    RawFormat::Float32(channels) => (channels, Dtype::F4),
                 };
                 let layout = Self { height, width, channels, offset: 0, dtype, big_endian: false };
                 if layout.end() != Some(length) {
@@ -53,12 +40,6 @@ impl Layout {
             _ => return Ok(None),
         };
         Ok(layout.end().is_some_and(|end| end <= length).then_some(layout))
-    }
-
-    /// One past the last byte of the last row.
-    fn end(&self) -> Option<u64> {
-        let values = super::checked_count(self.height, self.width, self.channels).ok()? as u64;
-        self.offset.checked_add(values * self.dtype.bytes() as u64)
     }
 
     /// Reads all rows, one after another.
@@ -78,33 +59,11 @@ impl Layout {
         }
         Ok(())
     }
-
-    /// Whether the file's values are integers of 8 or 16 bits.
-    #[must_use]
-    pub const fn integer_bits(&self) -> Option<u32> {
-        match self.dtype {
-            npy::Dtype::U1 => Some(8),
-            npy::Dtype::U2 => Some(16),
-            npy::Dtype::F2
-            | npy::Dtype::F4
-            | npy::Dtype::F8
-            | npy::Dtype::I1
-            | npy::Dtype::I2
-            | npy::Dtype::I4
-            | npy::Dtype::I8
-            | npy::Dtype::U4
-            | npy::Dtype::U8
-            | npy::Dtype::Bool => None,
-        }
-    }
 }
 
 fn unreadable(e: std::io::Error) -> ArrayError {
     ArrayError::new(format!("it cannot be read: {e}"))
 }
-
-/// Appends the values of a row to a list.
-pub type FillRow<'a> = dyn FnMut(usize, &mut Vec<f32>) -> Result<(), ArrayError> + 'a;
 
 /// Writes an array of single-precision values whose rows come from `row`: it appends the values of row `y` to an empty list.
 /// PFM asks for the last row first, the others for row 0. With `flat`, an `.npy` of one row has no side for rows.
@@ -137,10 +96,6 @@ pub fn write_rows(
         out.write_all(&bytes).map_err(unwritable)?;
     }
     Ok(())
-}
-
-pub(super) fn unwritable(e: std::io::Error) -> ArrayError {
-    ArrayError::new(format!("it cannot be written: {e}"))
 }
 
 impl Array {

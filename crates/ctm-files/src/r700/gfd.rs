@@ -1,6 +1,6 @@
 //! Listings as a GFD container: the registers and variables of each program, from its words and from its settings.
 
-use super::uniform::{Uniform, UniformType};
+use super::uniform::{Uniform, UniformPlace, UniformType};
 use super::{Loaded, exports, registers_of, stored_stage};
 use crate::error::JobError;
 use crate::render::Report;
@@ -262,15 +262,6 @@ fn settings_of(program: &Program) -> Option<Settings> {
         IsaStage::Fetch | IsaStage::Copy | IsaStage::Compute => return None,
     };
     Settings::read(&program.settings, layout).ok()
-}
-
-/// Where a uniform of a container begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UniformPlace {
-    /// A constant of the constant file.
-    File(usize),
-    /// A constant of a constant buffer: the buffer, and the number of the constant.
-    Buffer(u8, usize),
 }
 
 /// Most elements of an array of uniforms that are named.

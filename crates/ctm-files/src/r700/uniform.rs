@@ -4,8 +4,16 @@
 //! constants whose last elements are padding, and `float w[5]` is five constants. Small uniforms may share a constant: their offsets say which of its elements
 //! they begin at.
 
-use super::gfd::UniformPlace;
 use ctm_image::r700::gfd::header::VariableType;
+
+/// Where a uniform of a container begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UniformPlace {
+    /// A constant of the constant file.
+    File(usize),
+    /// A constant of a constant buffer: the buffer, and the number of the constant.
+    Buffer(u8, usize),
+}
 
 /// The type of a uniform's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

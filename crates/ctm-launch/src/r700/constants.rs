@@ -1,8 +1,8 @@
 //! Constants of R700 launches: the places of named constants, in the constant file or in constant buffers.
 
 use ctm_exec::r700::Constants;
-use ctm_files::r700::gfd::UniformPlace;
 use ctm_files::r700::uniform::Uniform;
+use ctm_files::r700::uniform::UniformPlace;
 use ctm_files::r700::uses::Uses;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::SymbolKind;
