@@ -1,16 +1,22 @@
 //! A job with the files that it names, in its directory.
 
 use super::items;
-use super::job::wrong;
 use super::tree::{self, Place, Step, at_mut, key};
 use ctm_files::FileKind;
 use ctm_files::array::{Items, Kind};
+use ctm_files::render::Report;
+use ctm_isa::diag::Diagnostic;
 use ctm_isa::{r700, x1k};
 use ctm_jobs::job::tree::{Table, Value};
 use ctm_jobs::job::{AnyProgram, Isa, JobError, Reader, read_file};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// An error of a job.
+pub(super) fn wrong(rule: &'static str, message: impl Into<String>) -> JobError {
+    JobError::Wrong(vec![Report::bare(Diagnostic::error(rule, message))])
+}
 
 /// A file that the job names.
 #[derive(Clone)]

@@ -1,6 +1,6 @@
 //! A whole job made smaller: its keys, domain, numbers, arrays, meshes and programs, as files that run on their own.
 
-use super::files::{File, JOB, PROGRAMS, State, extension, program_text};
+use super::files::{File, JOB, PROGRAMS, State, extension, program_text, wrong};
 use super::tree::{self, Place, Step, at_mut, key, node};
 use super::{items, narrowed, reduce, textures, thinned};
 use ctm_draw::state::Topology;
@@ -9,7 +9,6 @@ use ctm_files::FileKind;
 use ctm_files::array::Items;
 use ctm_files::render::{Report, Source};
 use ctm_files::save::scratch;
-use ctm_isa::diag::Diagnostic;
 use ctm_isa::{r700, x1k};
 use ctm_jobs::draw::{Drawing, Mesh, TOPOLOGIES};
 use ctm_jobs::job::tree::{Node, Table, Tree, Value};
@@ -124,10 +123,6 @@ pub fn reduce_job(
     work.keep().map_err(|error| wrong("cannot-write", error))?;
     let now = work.state.size();
     Ok(Reduced { job: directory.join(JOB), tries: work.tries, bytes: [bytes, now.0], lines: [lines, now.1] })
-}
-
-pub(super) fn wrong(rule: &'static str, message: impl Into<String>) -> JobError {
-    JobError::Wrong(vec![Report::bare(Diagnostic::error(rule, message))])
 }
 
 fn first_message(error: &JobError) -> String {
