@@ -6,7 +6,9 @@
 //! | file | content |
 //! |---|---|
 //! | `lockstep` | the reference interpreter's writes to memory, with the answers; the other engine's writes, compared with them |
-//! | `x1k`, `r700` | the memories that write down and compare, for each instruction set |
+//! | `x1k`, `r700` | launches by two engines, for each instruction set |
+//! | `replay` | the memories that write down and compare, for the X1K |
+//! | `target` | targets of outputs |
 //! | `shadow` | copies of mapped outputs |
 //! | `probe` | the first instruction whose result differs |
 //!
@@ -55,7 +57,9 @@
 mod lockstep;
 mod probe;
 mod r700;
+mod replay;
 mod shadow;
+mod target;
 mod x1k;
 
 use ctm_exec::r700::{Launch as R700Launch, Memory as R700Memory};

@@ -1,18 +1,13 @@
 //! Comparison of two engines, for both instruction sets: by the reference interpreter's writes to memory, in order, with memory's answers.
 
 use super::shadow::Shadows;
+use super::target::{Target, differing};
 use super::{Compared, Difference, Ended, timed_out};
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::{Space, VertexEvent, Written};
 use std::array::from_fn;
 use std::sync::{Mutex, PoisonError};
-
-/// Where a processor's outputs go.
-pub trait Target: Copy + PartialEq {
-    /// One of its elements, in words.
-    fn element(self, element: usize) -> String;
-}
 
 /// Something that a program sends to memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,12 +69,6 @@ impl<T: Target> Sent<T> {
         }
         format!("the engine sent {}, the reference {}", self.described(), expected.described())
     }
-}
-
-/// Says how two elements differ; `None` has not been written.
-pub fn differing<T: Target>(target: T, element: usize, bits: [Option<u32>; 2]) -> String {
-    let [found, expected] = bits.map(|bits| bits.map_or_else(|| "nothing".into(), |bits| format!("0x{bits:08x}")));
-    format!("the engine gave {found} for {}, the reference {expected}", target.element(element))
 }
 
 /// The first difference of the runs without and with counters from the reference interpreter's results with them; and the latter

@@ -1,8 +1,8 @@
 //! The first instruction whose result differs: programs that are cut after each instruction in turn.
 
 use super::Difference;
+use super::replay::{Recorder, replay};
 use super::shadow::{self, Shadow};
-use super::x1k::{Recorder, replay};
 use ctm_exec::x1k::{Elements, Form, Launch, Memory, Target};
 use ctm_exec::{Control, Engine, Interp};
 use ctm_isa::x1k::inst::AluInst;

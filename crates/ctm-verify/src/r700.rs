@@ -1,8 +1,8 @@
 //! R700 launches by two engines: the reference interpreter's writes are logged, and the other one's are compared with them.
 
-use super::lockstep::{self, Answers, Entry, Sent, both};
+use super::lockstep::{Answers, Entry, Sent, both};
 use super::shadow::Shadow;
-use super::{Compared, until};
+use super::{Compared, target, until};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::{Cells, Direct, Exports, Launch, Memory, Space, Target, VertexEvent, Written};
 use ctm_exec::x1k::Elements;
@@ -35,7 +35,7 @@ pub fn compare(engine: &dyn Engine, control: &Control, launch: &Launch<'_>, memo
     })
 }
 
-impl lockstep::Target for Target {
+impl target::Target for Target {
     fn element(self, element: usize) -> String {
         format!("{} of {self:?}", ["x", "y", "z", "w"][element % 4])
     }

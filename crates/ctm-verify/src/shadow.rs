@@ -1,7 +1,7 @@
 //! Copies of mapped outputs: direct writes of the second engine, and the first one's.
 
 use super::Difference;
-use super::lockstep::{Target, differing};
+use super::target::{Target, differing};
 use ctm_exec::Position;
 use ctm_exec::x1k::{Elements, Written};
 
