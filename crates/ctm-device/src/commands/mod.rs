@@ -46,12 +46,14 @@
 
 mod builder;
 mod page;
+mod param;
 mod r700;
 mod table;
 mod text;
 
 pub use builder::CommandBuffer;
 pub use page::pages;
+pub use param::{Param, Reserved, SamplerFilter, SamplerWrap, Show};
 pub use r700::{
     BankWord, BufferPlace, BufferWord, BytesWord, ChipWord, ConstantsPlace, ConstantsWord, EntryWord, EventsWord,
     ExportKind, ExportWord, FetchFormatWord, GlobalsWord, GroupWord, InstanceOffsetWord, InterpolantsWord, ItemWord,
@@ -61,8 +63,8 @@ pub use r700::{
 };
 pub use table::{
     AddressWord, CommandInfo, CommandKind, CondLoc, CondMaskWord, CondTest, CondTestWord, DomainI0, DomainI1, DomainJ0,
-    DomainJ1, HeightWord, InputWord, LocWord, OutputWord, Param, PerfFlagsWord, PlaneCountWord, RawWord, Reserved,
-    SamplerFilter, SamplerWidthWord, SamplerWord, SamplerWrap, Show, Unit, WriteMaskWord,
+    DomainJ1, HeightWord, InputWord, LocWord, OutputWord, PerfFlagsWord, PlaneCountWord, RawWord, SamplerWidthWord,
+    SamplerWord, Unit, WriteMaskWord,
 };
 pub use text::{parse, print};
 

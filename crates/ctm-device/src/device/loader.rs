@@ -10,6 +10,9 @@ use ctm_image::{ImageError, Remark};
 use ctm_isa::x1k::program::{Literal, Preload, Usage};
 use ctm_isa::x1k::{Program, TEMPORARIES};
 
+/// Programs that a device keeps beside the one that is set.
+pub(super) const KEPT_PROGRAMS: usize = 16;
+
 /// How many single-precision numbers a parameter record has; the two known generations of clients differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ParamsStride {

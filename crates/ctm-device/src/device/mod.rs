@@ -38,6 +38,7 @@ mod cache;
 mod co;
 mod launch;
 mod loader;
+mod parameter;
 mod pe;
 mod r700;
 mod registers;

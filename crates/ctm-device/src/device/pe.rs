@@ -2,24 +2,21 @@
 
 use super::cache::Cache;
 use super::launch::{LaunchMemory, aliased, lock};
-use super::loader::{self, LoadedProgram};
+use super::loader::{self, KEPT_PROGRAMS, LoadedProgram};
+use super::parameter::field;
 use super::r700::LoopConstants;
 use super::report::{CommandError, CommandErrorReason as Reason, CommandFinding, LaunchReport, SubmitReport};
 use super::{Device, DeviceKind, Submission};
 use crate::commands::{
     AddressWord, Command, CommandKind, CondMaskWord, CondTestWord, DomainI0, DomainI1, DomainJ0, DomainJ1, HeightWord,
-    InputWord, LocWord, MAX_PARAMS, OutputWord, ParamError, PerfFlagsWord, PlaneCountWord, ProgramSlot,
-    SamplerWidthWord, SamplerWord,
+    InputWord, LocWord, MAX_PARAMS, OutputWord, PerfFlagsWord, PlaneCountWord, ProgramSlot, SamplerWidthWord,
+    SamplerWord,
 };
 use crate::mc::{Format, FormatWord, Surface, Tiling};
 use crate::memory::GpuAddr;
 use ctm_exec::r700::Target;
 use ctm_exec::x1k::{Constants, Launch, Sampler};
 use ctm_exec::{Counters, Domain};
-use ctm_isa::table::FieldError;
-
-/// Programs that a device keeps beside the one that is set.
-pub(super) const KEPT_PROGRAMS: usize = 16;
 
 impl Device {
     /// Executes the `size_dwords` dwords at `address` as a command buffer.
@@ -512,16 +509,6 @@ impl Device {
             }
         }
     }
-}
-
-/// Decodes a parameter word. `check` has seen to it that no field is meaningless; should one be, that is an error and not a panic.
-pub(super) fn field<T>(
-    command: &Command,
-    index: usize,
-    decode: impl FnOnce(u32) -> Result<T, FieldError>,
-) -> Result<T, Reason> {
-    decode(command.param(index))
-        .map_err(|error| Reason::Param(ParamError::Field { command: command.kind(), index, error }))
 }
 
 /// Address, format and height, from parameter `first` on.

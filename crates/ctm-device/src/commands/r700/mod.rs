@@ -13,7 +13,7 @@ mod places;
 
 pub use places::{BufferPlace, ConstantsPlace, MemoryPlace, ProgramPlace};
 
-use super::table::{Param, SamplerFilter, SamplerWrap, bits, strict};
+use super::param::{Param, SamplerFilter, SamplerWrap, bits, strict};
 use crate::mc::TextureShape;
 use ctm_isa::r700::ops::{DataFormat, EndianSwap, FormatComp, NumFormat, SrfMode};
 use ctm_isa::r700::program::{Chip, Stage};

@@ -1,7 +1,8 @@
 //! The constants and resources of another program type (`ALT_CONST`, R700 §4.6.4.6, §5.2, §6.4): a copy, made when a program that names them
 //! starts.
 
-use super::{BoundTexture, Resources, load, texel_format};
+use super::registers::texel_format;
+use super::{BoundTexture, Resources, load};
 use crate::device::cache::{Cache, CacheModel};
 use crate::device::registers::Registers;
 use crate::device::report::CommandErrorReason as Reason;
@@ -9,24 +10,6 @@ use crate::mc::{ByteOrder, TextureSurface};
 use crate::memory::{DeviceMemory, GpuAddr, MemoryError};
 use ctm_exec::r700::Arrays;
 use ctm_exec::r700::resources::{BufferData, Image, Texture};
-use ctm_isa::r700::inst::{Cf, ClauseBody, Fetch};
-use ctm_isa::r700::program::Program;
-
-/// Whether a clause or a fetch of the program says ALT_CONST.
-pub fn names_alternates(program: &Program) -> bool {
-    let fetch = |fetch: &Fetch| match fetch {
-        Fetch::Tex(tex) => tex.word0.alt_const,
-        Fetch::Vtx(vtx) => vtx.word2.alt_const,
-        Fetch::MemRd(_) | Fetch::MemDsw(_) | Fetch::MemDsr(_) => false,
-    };
-    program.decode().entries.iter().any(|entry| {
-        let clause = match &entry.clause {
-            ClauseBody::Fetch(clause) => clause.fetches.iter().any(|f| f.inst.as_ref().is_ok_and(|i| fetch(&i.fetch))),
-            ClauseBody::Alu(_) | ClauseBody::None | ClauseBody::Outside | ClauseBody::Unread => false,
-        };
-        clause || matches!(&entry.cf, Ok(Cf::Alu(alu)) if alu.word1.alt_const)
-    })
-}
 
 /// Copies everything that is bound for the other program type.
 ///

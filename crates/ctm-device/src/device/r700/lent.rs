@@ -1,6 +1,6 @@
 //! Inputs of a launch while its outputs are mapped by the engine: parts of the arenas that are not written meanwhile.
 
-use super::memory::{buffer, floats, kind, missing, space_name, texture};
+use super::bindings::{buffer, floats, kind, missing, space_name, texture};
 use super::touched::Touched;
 use super::{BoundTexture, input_size};
 use crate::commands::MemoryKind;

@@ -1,7 +1,7 @@
 //! From memory at the start of a program to the engine's launch: programs, constants, semantics, planes.
 
-use super::alternate::names_alternates;
-use super::touched::Touched;
+use super::registers::at_most;
+use super::touched::{Touched, names_alternates};
 use super::{LoopConstants, R700Registers};
 use crate::commands::{ProgramForm, ProgramPlace};
 use crate::device::cache::{Cache, CacheModel};
@@ -57,7 +57,7 @@ impl LoadedProgram {
             ProgramForm::Words => WORDS_BYTES,
             ProgramForm::Image => IMAGE_BYTES,
         };
-        super::at_most("bytes", place.bytes, most)?;
+        at_most("bytes", place.bytes, most)?;
         let bytes = memory.slice(place.base, place.bytes as usize).map_err(|error| outside(what, error))?;
         let program = match place.form {
             ProgramForm::Words => {

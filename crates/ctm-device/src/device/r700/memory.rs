@@ -1,8 +1,9 @@
 //! The memory of a running R700 program: constants, buffers, textures, memories and exports, all in the arenas.
 
+use super::bindings::{buffer, floats, kind, missing, space_name, texture};
 use super::lent::{Parts, Reads};
 use super::touched::Touched;
-use super::{BoundTexture, input_size, load, texel_format};
+use super::{BoundTexture, input_size, load};
 use crate::commands::{CondLoc, CondTest, MemoryKind};
 use crate::device::cache::{Cache, CacheModel, Way};
 use crate::device::launch::{Conditional, array, fault, lock, within};
@@ -17,7 +18,6 @@ use ctm_exec::r700::{
     Arrays, Buffer, Cells, Direct, Elements, Exports, Memory, Sampler, Space, Target, Texels, Texture, VertexEvent,
     Written,
 };
-use ctm_exec::x1k::Form;
 use ctm_isa::r700::program::Stage;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock};
@@ -44,19 +44,6 @@ pub struct LaunchMemory<'a> {
     threads: u64,
 }
 
-/// The command's name for a memory.
-pub(super) const fn kind(space: Space) -> MemoryKind {
-    match space {
-        Space::Reduction => MemoryKind::Reduction,
-        Space::Ring => MemoryKind::Ring,
-        Space::Stream(0) => MemoryKind::Stream0,
-        Space::Stream(1) => MemoryKind::Stream1,
-        Space::Stream(2) => MemoryKind::Stream2,
-        Space::Stream(_) => MemoryKind::Stream3,
-        Space::Scatter => MemoryKind::Scatter,
-    }
-}
-
 /// People's name for a target.
 fn target_name(target: Target) -> String {
     match target {
@@ -65,29 +52,6 @@ fn target_name(target: Target) -> String {
         Target::Position(n) => format!("position export {n}"),
         Target::Parameter(n) => format!("parameter export {n}"),
     }
-}
-
-/// A buffer, as registers describe it.
-pub(super) fn buffer(registers: &Registers, id: u8) -> Option<Buffer> {
-    let place = registers.r700.own.buffers.get(&id)?;
-    Some(Buffer { size_bytes: place.bytes.into(), stride_bytes: place.stride_bytes, format: place.format })
-}
-
-/// A texture, as registers describe it.
-pub(super) fn texture(registers: &Registers, id: u8) -> Option<Texture> {
-    match registers.r700.own.textures.get(&id)? {
-        BoundTexture::Texture(texture) => texture.texture(),
-        BoundTexture::Input(surface) => {
-            let (width, height) = input_size(surface, registers, id);
-            let texel_bytes = surface.format.element_bytes();
-            Some(Texture { width, height, texel_bytes, format: texel_format(surface.format), ..Texture::default() })
-        }
-    }
-}
-
-/// Something that is not bound, or has no such element.
-pub(super) fn missing(what: String, reason: &str) -> MemoryFault {
-    MemoryFault { what, address: None, reason: reason.to_owned() }
 }
 
 /// The vertex event's two bits in memory.
@@ -198,10 +162,6 @@ impl<'a> LaunchMemory<'a> {
         self.note_write(Way::Output, surface.address_of(at.i, at.j), u64::from(surface.format.element_bytes()));
         Ok(Written { elements: 1, bytes: (channels * surface.format.info().channel.bytes()) as u64 })
     }
-}
-
-pub(super) fn space_name(space: Space) -> String {
-    format!("{} memory", space.name())
 }
 
 impl Memory for LaunchMemory<'_> {
@@ -402,17 +362,6 @@ impl Memory for LaunchMemory<'_> {
         let cells = |of: Option<Elements<()>>| Some(of?.with(Cells::Bytes(bytes.next()?)));
         Some(Direct { textures, targets: outputs.into_iter().map(cells).collect(), reads: Box::new(reads) })
     }
-}
-
-/// Where level 0 of a texture lies, as an array of single-precision channels, and how many bytes it has; `None` when it is something else.
-pub(super) fn floats(registers: &Registers, order: ByteOrder, id: u8) -> Option<(GpuAddr, Elements<()>, usize)> {
-    let (base, (elements, bytes)) = match registers.r700.own.textures.get(&id)? {
-        BoundTexture::Input(surface) => {
-            (surface.base, array(surface, order).filter(|(of, _)| of.form == Form::Floats)?)
-        }
-        BoundTexture::Texture(texture) => (texture.base, texture.elements()?),
-    };
-    Some((base, elements, bytes))
 }
 
 /// Whether something that a program writes shares memory with anything else that it reads or writes.

@@ -103,6 +103,22 @@ impl Touched {
     }
 }
 
+/// Whether a clause or a fetch of the program says ALT_CONST.
+pub fn names_alternates(program: &Program) -> bool {
+    let fetch = |fetch: &Fetch| match fetch {
+        Fetch::Tex(tex) => tex.word0.alt_const,
+        Fetch::Vtx(vtx) => vtx.word2.alt_const,
+        Fetch::MemRd(_) | Fetch::MemDsw(_) | Fetch::MemDsr(_) => false,
+    };
+    program.decode().entries.iter().any(|entry| {
+        let clause = match &entry.clause {
+            ClauseBody::Fetch(clause) => clause.fetches.iter().any(|f| f.inst.as_ref().is_ok_and(|i| fetch(&i.fetch))),
+            ClauseBody::Alu(_) | ClauseBody::None | ClauseBody::Outside | ClauseBody::Unread => false,
+        };
+        clause || matches!(&entry.cf, Ok(Cf::Alu(alu)) if alu.word1.alt_const)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
