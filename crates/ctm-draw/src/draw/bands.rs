@@ -3,7 +3,7 @@
 //! Bands are rows of the targets with memory of their own, so that each can be drawn by a thread, in the order of primitives. Small
 //! amounts are drawn by one thread for all bands, with quads of many primitives in a launch.
 
-use crate::draw::run::Ready;
+use crate::draw::ready::Ready;
 use crate::lanes::Shape;
 use crate::output::merge::{Merger, Packed, Sources};
 use crate::pixel::band::{self, Covered, Hidden};

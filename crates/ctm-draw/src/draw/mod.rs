@@ -1,6 +1,7 @@
 //! A draw: its state is checked, its targets are opened, and it runs (`run`).
 
 mod bands;
+mod ready;
 mod run;
 
 use crate::output::merge::{Merger, Plans};
@@ -16,7 +17,8 @@ use crate::vertex::streams::Streams;
 use bands::Bands;
 use ctm_exec::Engine;
 use ctm_exec::r700::Target;
-use run::{Front, Ready, Run};
+use ready::Ready;
+use run::{Front, Run};
 use std::sync::Arc;
 
 /// The result of a draw.

@@ -2,6 +2,7 @@
 
 use crate::assembly::{Assembler, Primitive, vertex_numbers};
 use crate::draw::bands::Bands;
+use crate::draw::ready::Ready;
 use crate::program::Runner;
 use crate::rect::Rect;
 use crate::setup::piece::Piece;
@@ -23,13 +24,6 @@ pub(crate) struct Run<'a, 't> {
     pub(crate) front: Front<'a, 't>,
     pub(crate) bands: Bands<'a, 't>,
     waiting: Option<Ready>,
-}
-
-/// Pieces to draw, with their vertices.
-#[derive(Default)]
-pub(crate) struct Ready {
-    pub(crate) pieces: Vec<Piece>,
-    pub(crate) vertices: Vertices,
 }
 
 /// The stages before pixels.
