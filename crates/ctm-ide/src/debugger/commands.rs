@@ -1,5 +1,6 @@
 //! The commands of the debugger: a table, and their implementation.
 
+use super::state::{Debugger, UserState};
 use super::views::{shown, value_json};
 use super::{Direction, Said, conditions};
 use conditions::{BreakCondition, Breakpoint, BreakpointKind};
@@ -68,26 +69,6 @@ pub enum Answer {
     Quit,
     /// The user wants a processor of another group.
     Elsewhere(Position),
-}
-
-/// State of the user that persists across groups.
-#[derive(Clone, Default)]
-pub struct UserState {
-    breakpoints: Vec<Breakpoint>,
-    displayed: Vec<Place>,
-    made: u32,
-}
-
-/// A session and the user's state.
-pub struct Debugger<'u, 'a> {
-    pub(crate) session: Session<'u, 'a>,
-    pub(crate) listing: Arc<Listing>,
-    pub(super) pass: usize,
-    pub(crate) lane: usize,
-    breakpoints: Vec<Breakpoint>,
-    displayed: Vec<Place>,
-    made: u32,
-    interrupt: Arc<AtomicBool>,
 }
 
 /// Instructions that a reverse search visits one by one.

@@ -3,19 +3,23 @@
 //! | file | content |
 //! |---|---|
 //! | `commands` | every command (table), and its implementation |
+//! | `state` | a session and the user's state |
 //! | `conditions` | breakpoints |
+//! | `views` | masks, stack, origins of values |
 //!
 //! It uses nothing but [`ctm::trace::Session`]: it has no other access. `ctm debug` reads commands from a terminal, the debug
 //! adapter takes them from an editor.
 
 mod commands;
 pub(crate) mod conditions;
+mod state;
 mod views;
 
-pub use commands::{Answer, COMMANDS, Command, Debugger, UserState};
+pub use commands::{Answer, COMMANDS, Command};
 pub use ctm::trace::Direction;
 use ctm_exec::Position;
 use serde_json::{Value, json};
+pub use state::{Debugger, UserState};
 pub(crate) use views::shown;
 
 /// The output of a command.

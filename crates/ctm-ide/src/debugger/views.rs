@@ -1,7 +1,7 @@
 //! Views of a group besides its place: masks, stack, the next instruction, where values come from.
 
 use super::Said;
-use super::commands::Debugger;
+use super::state::Debugger;
 use ctm::trace::observe::Place;
 use ctm::trace::{Ancestry, number};
 use serde_json::{Value, json};
