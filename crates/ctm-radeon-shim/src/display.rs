@@ -3,12 +3,12 @@
 //! The chain is fixed: plane, CRTC, encoder, connector, and one mode. A flip is done when its request returns; its event waits in the card's descriptor.
 //! Frames are written as pictures on request. There is no atomic mode setting, as in the kernel's driver of these chips.
 
-use crate::process::{report, settings};
-use crate::requests::{Answer, Argument, Call};
+use crate::call::{Answer, Argument, Call};
+use crate::screen::Framebuffer;
+use crate::settings::{report, settings};
 use crate::{card, client, prime};
 use ctm::array::{Array, Kind, Values};
 use ctm_radeon::shown::{BufferTiling, PixelFormat, Shown};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Numbers of the objects.
@@ -30,29 +30,6 @@ const GAMMA: u32 = 256;
 /// An event of a flip, and one of a vertical blank.
 const FLIP_COMPLETE: u32 = 2;
 const VBLANK: u32 = 1;
-
-/// A framebuffer.
-#[derive(Clone, Copy, Debug)]
-struct Framebuffer {
-    handle: u32,
-    width: u32,
-    height: u32,
-    pitch: u32,
-    offset: u32,
-    format: PixelFormat,
-    code: u32,
-}
-
-/// The display of an opened card.
-#[derive(Debug, Default)]
-pub(crate) struct Display {
-    framebuffers: BTreeMap<u32, Framebuffer>,
-    last_framebuffer: u32,
-    /// The framebuffer that is shown, and its mode.
-    shown: Option<(u32, Vec<u8>)>,
-    /// Pictures that have been shown.
-    sequence: u32,
-}
 
 /// The mode: 1024 x 768 at 60 Hz.
 fn mode() -> Vec<u8> {

@@ -3,7 +3,8 @@
 //! Paths and descriptors that are not ours go on untouched. Functions that C declares variadic are defined with the arguments that they can have:
 //! on the targets of this library those come in the same registers.
 
-use crate::process::{fork, lock, print_renderer, print_stats, report, settings};
+use crate::process::{fork, lock, print_renderer, print_stats};
+use crate::settings::{report, settings};
 use crate::tree::{self, Entry};
 use crate::{card, directory, prime, real, requests, space};
 use libc::{DIR, FILE, c_char, c_int, c_uint, c_ulong, c_void, dirent, dirent64, off_t, size_t, ssize_t, stat as Stat};

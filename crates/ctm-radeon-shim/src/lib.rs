@@ -8,13 +8,15 @@
 //! | `directory` | reading directories of that tree |
 //! | `space` | the memory file of an opened node: buffers, and the table of them |
 //! | `table` | the table: handles, and where buffers lie |
-//! | `requests` | the kernel's requests by number, and their answers |
+//! | `settings` | settings of the environment, lines for the user |
+//! | `requests`, `call` | the kernel's requests by number, and their answers; one request as its handler sees it |
 //! | `prime` | buffers that other processes have |
 //! | `card` | opened card nodes: sockets that events come out of |
+//! | `screen` | the state of its display |
 //! | `display` | the display of the card: its requests, and pictures of its frames |
 //! | `client` | reading and writing the program's memory as a kernel does |
 //! | `process` | the state of this process: opened nodes, its capture, its counts |
-//! | `submit` | the path of a submission |
+//! | `chunks`, `submit` | the chunks of a submission, and its path |
 //! | `machine` | its execution |
 //!
 //! Opening the node gives a descriptor of one big sparse memory file. A buffer is a range of it, so mapping a buffer needs no help, and
@@ -31,7 +33,9 @@
 // Tests of this crate run with the C library's own functions, without those that use most of it.
 #![cfg_attr(test, allow(dead_code))]
 
+mod call;
 mod card;
+mod chunks;
 mod client;
 mod directory;
 mod display;
@@ -42,6 +46,8 @@ mod prime;
 mod process;
 mod real;
 mod requests;
+mod screen;
+mod settings;
 mod space;
 mod submit;
 mod table;

@@ -1,8 +1,8 @@
 //! Checks and executes submissions: a device of `ctm-radeon` for each process.
 
-use crate::process::{report, settings};
+use crate::chunks::Chunks;
+use crate::settings::{report, settings};
 use crate::space::Space;
-use crate::submit::Chunks;
 use crate::table::Buffer;
 use ctm::EngineKind;
 use ctm_isa::diag::Severity;

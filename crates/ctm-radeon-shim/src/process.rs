@@ -1,13 +1,14 @@
 //! State of this process: the nodes that it has opened, its capture, its counts.
 
-use crate::display::Display;
+use crate::screen::Screen;
+use crate::settings::{report, settings};
 use crate::space::{FileId, Space, file_of};
 use crate::{card, prime};
 use ctm_radeon::capture::{Done, Writer};
 use ctm_radeon::environment::Settings;
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -21,7 +22,7 @@ pub(crate) struct Process {
     spaces: HashMap<FileId, Arc<Space>>,
     capture: Capturing,
     counts: Counts,
-    displays: HashMap<FileId, Display>,
+    displays: HashMap<FileId, Screen>,
     /// Whether a driver has made a buffer.
     pub has_buffers: bool,
     /// The executor of submissions.
@@ -60,25 +61,6 @@ pub(crate) struct Counts {
     pub refused: u64,
     pub draws: u64,
     pub time: Duration,
-}
-
-/// The settings of the environment, read once, where this library was loaded.
-pub(crate) fn settings() -> &'static Settings {
-    static SETTINGS: OnceLock<Settings> = OnceLock::new();
-    SETTINGS.get_or_init(|| {
-        let (settings, errors) = Settings::read(|name| std::env::var_os(name));
-        for error in errors {
-            report(&error.to_string());
-        }
-        settings
-    })
-}
-
-/// Prints a line for the user.
-pub(crate) fn report(message: &str) {
-    let line = format!("ctm radeon: {message}\n");
-    // A closed stream is no reason to stop.
-    let _ = io::stderr().write_all(line.as_bytes());
 }
 
 fn process() -> &'static Mutex<Process> {
@@ -136,7 +118,7 @@ impl Process {
     }
 
     /// The display of an opened card.
-    pub(crate) fn display(&mut self, file: FileId) -> &mut Display {
+    pub(crate) fn display(&mut self, file: FileId) -> &mut Screen {
         self.displays.entry(file).or_default()
     }
 
