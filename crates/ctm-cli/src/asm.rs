@@ -1,9 +1,9 @@
 //! `ctm asm`.
 
-use crate::Ending;
-use crate::args::{AsmArgs, ProgramIsa};
-use crate::console::{Console, Failure, STDIN, each_file, program_bytes};
+use crate::args::AsmArgs;
+use crate::console::{Console, Ending, Failure, STDIN, each_file, program_bytes};
 use crate::pvs;
+use crate::values::ProgramIsa;
 use ctm::job::{Form, Isa, Loaded, read_file};
 use ctm::r700::{self, is_r700};
 use ctm_files::FileKind;

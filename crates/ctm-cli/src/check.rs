@@ -1,8 +1,8 @@
 //! `ctm check`.
 
-use crate::Ending;
-use crate::args::{CheckArgs, ProgramIsa};
-use crate::console::{Console, Exit, Failure, exit_of, program_bytes, tally};
+use crate::args::CheckArgs;
+use crate::console::{Console, Ending, Exit, Failure, exit_of, program_bytes, tally};
+use crate::values::ProgramIsa;
 use ctm::job::{Loaded, Reader};
 use ctm::r700::{every_program, is_r700};
 use ctm::render::Report;

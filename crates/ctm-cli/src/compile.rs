@@ -1,9 +1,8 @@
 //! `ctm compile`.
 
-use crate::Ending;
 use crate::args::CompileArgs;
 use crate::asm::encode;
-use crate::console::{Console, Failure, each_file, program_bytes};
+use crate::console::{Console, Ending, Failure, each_file, program_bytes};
 use ctm::job::Loaded;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! Printing: results to stdout, findings to stderr, exit codes.
 
-use crate::args::When;
+use crate::values::When;
 use ctm::job::JobError;
 use ctm::render::{self, Report};
 use ctm_files::FileKind;
@@ -74,6 +74,9 @@ impl Failure {
         }
     }
 }
+
+/// The result of a subcommand: an exit code, or something that has not been reported yet.
+pub(crate) type Ending = Result<Exit, Failure>;
 
 /// The exit code of a library error.
 pub(crate) fn exit_of(e: &JobError) -> Exit {

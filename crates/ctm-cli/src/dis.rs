@@ -1,9 +1,9 @@
 //! `ctm dis`.
 
-use crate::Ending;
-use crate::args::{DisArgs, ProgramIsa};
-use crate::console::{Console, Exit, Failure, input_called};
+use crate::args::DisArgs;
+use crate::console::{Console, Ending, Exit, Failure, input_called};
 use crate::pvs;
+use crate::values::ProgramIsa;
 use ctm::commands::{self, Command};
 use ctm::job::{Loaded, byte_code_text};
 use ctm::r700::is_r700;

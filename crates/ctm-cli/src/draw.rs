@@ -1,8 +1,7 @@
 //! `ctm draw`.
 
-use crate::Ending;
 use crate::args::DrawArgs;
-use crate::console::{Console, Exit, Failure};
+use crate::console::{Console, Ending, Exit, Failure};
 use crate::interrupt;
 use ctm::EngineKind;
 use ctm::array::Kind;

@@ -1,8 +1,7 @@
 //! `ctm emit`.
 
-use crate::Ending;
 use crate::args::EmitArgs;
-use crate::console::{Console, Exit, Failure, input_called};
+use crate::console::{Console, Ending, Exit, Failure, input_called};
 use ctm::job::{Isa, Loaded};
 use ctm::r700::is_r700;
 use ctm_exec::r700;

@@ -1,9 +1,9 @@
 //! `ctm exec`: command buffers on a device, without a job.
 
-use crate::Ending;
-use crate::args::ExecArgs;
 use crate::asm::encode;
-use crate::console::{Console, Exit, Failure, input, input_called, program_bytes};
+use crate::console::{Console, Ending, Exit, Failure, input, input_called, program_bytes};
+use crate::values::{IsaName, engine};
+use clap::Args;
 use ctm::commands;
 use ctm::device::{CommandErrorReason, CommandFinding, Device, DeviceOptions, SubmitReport};
 use ctm::job::{EngineKind, Isa, JobError, Loaded, text_of};
@@ -16,6 +16,43 @@ use ctm_isa::r700::program::Chip;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Run command buffers on a device, without a job
+#[derive(Args, Debug)]
+#[command(after_help = "\
+A place is an arena (gpu, gpub, sys, sysc), an arena and an offset (sys+0x1000), or an address (0x80001000).
+Arenas begin at 0x10000000, 0x50000000, 0x80000000 and 0xa0000000. Command buffers are text, as `ctm dis` prints
+them, or dwords (.bin). Programs in text (.x1k, .ps, .pso) go to memory as images, all other files as they are.
+
+Examples:
+  ctm exec copy.cmd --memory sys=copy.x1k --memory gpu=image.raw --dump gpu+0x100000:65536=out.raw
+  ctm exec first.cmd second.bin --memory sys=program.elf --check")]
+pub(crate) struct ExecArgs {
+    /// The command buffers, one after the other; - is stdin
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Put a file into memory first: PLACE=FILE
+    #[arg(long, value_name = "PLACE=FILE", value_parser = load)]
+    pub(crate) memory: Vec<MemoryLoad>,
+    /// Save memory afterwards: PLACE:BYTES=FILE
+    #[arg(long, value_name = "PLACE:BYTES=FILE", value_parser = dump)]
+    pub(crate) dump: Vec<Dump>,
+    /// Where the command buffers lie
+    #[arg(long, value_name = "PLACE", default_value = "sysc", value_parser = place)]
+    pub(crate) at: MemoryPlace,
+    /// The device: x1k (the default) or r700
+    #[arg(long, value_enum, value_name = "ISA")]
+    pub(crate) isa: Option<IsaName>,
+    /// The engine: interp, jit or verify
+    #[arg(long, value_name = "ENGINE", value_parser = engine)]
+    pub(crate) engine: Option<EngineKind>,
+    /// Look for mistakes in commands and programs; caches are modelled
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Print results as JSON to stdout, a line for each buffer and finding
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 pub(crate) fn run(console: &Console, args: &ExecArgs) -> Ending {
     let mut options = if args.check { DeviceOptions::checked() } else { DeviceOptions::default() };

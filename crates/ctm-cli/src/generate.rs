@@ -1,8 +1,7 @@
 //! `ctm completions` and `ctm man`: both come from the definitions in `args`.
 
-use crate::Ending;
 use crate::args::Cli;
-use crate::console::{Console, Exit, Failure};
+use crate::console::{Console, Ending, Exit, Failure};
 use clap::{Command, CommandFactory};
 use std::path::Path;
 

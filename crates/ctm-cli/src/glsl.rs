@@ -1,10 +1,10 @@
 //! `ctm glsl`: starts itself as a client in which a Radeon appears, and takes the programs out of the capture.
 
-use crate::Ending;
-use crate::args::{GlslArgs, IsaName, RadeonArgs};
+use crate::args::{GlslArgs, RadeonArgs};
 use crate::asm::encode;
-use crate::console::{Console, Exit, Failure};
+use crate::console::{Console, Ending, Exit, Failure};
 use crate::radeon;
+use crate::values::IsaName;
 use ctm::job::read_file;
 use ctm_files::FileKind;
 use ctm_glsl::{Input, Pair, Pixel, ShaderSources};

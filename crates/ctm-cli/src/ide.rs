@@ -1,7 +1,6 @@
 //! Servers for editors and browsers: `ctm lsp`, `ctm dap`, `ctm serve`.
 
-use crate::Ending;
-use crate::console::{Console, Exit, Failure};
+use crate::console::{Console, Ending, Exit, Failure};
 use clap::Args;
 use ctm_ide::serve::{Options, Server};
 use std::path::PathBuf;

@@ -1,8 +1,7 @@
 //! `ctm info`.
 
-use crate::Ending;
 use crate::args::InfoArgs;
-use crate::console::{Console, Exit, Failure, input_called};
+use crate::console::{Console, Ending, Exit, Failure, input_called};
 use ctm_files::FileKind;
 use ctm_image::info::{self, Value};
 use ctm_image::swap_words;

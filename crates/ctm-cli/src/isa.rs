@@ -1,8 +1,7 @@
 //! `ctm isa`: the manual on the command line.
 
-use crate::Ending;
 use crate::args::IsaArgs;
-use crate::console::{Console, Exit, Failure};
+use crate::console::{Console, Ending, Exit, Failure};
 use ctm_isa::isa_help::{Column, Isa, Topic, Word, WordField};
 use ctm_isa::table::Value as Row;
 use serde_json::{Map, Value, json};

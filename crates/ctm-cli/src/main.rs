@@ -3,11 +3,12 @@
 //! | file | content |
 //! |---|---|
 //! | `args` | every subcommand and option, from which help, completions and manual pages come |
+//! | `values`, `ranges` | values of options that several commands take |
 //! | `interrupt` | Ctrl-C |
 //! | `console` | printing: colour, JSON, findings, exit codes |
 //! | `asm`, `compile`, `dis`, `check`, `run`, `merge`, `draw`, `replay`, `isa`, `info`, `bench`, `tile`, `generate` | one subcommand each |
 //! | `trace`, `profile`, `debug`, `compare`, `reduce`, `random` | commands that look inside a launch, and their helpers |
-//! | `radeon`, `streams`, `bare` | programs that find a Radeon; streams and captures of Radeons; streams without a kernel |
+//! | `radeon`, `streams`, `bare`, `stream_output` | programs that find a Radeon; streams and captures of Radeons; streams without a kernel; their findings and targets |
 //! | `ide` | servers for editors and browsers: the language server, the debug adapter, the page |
 //! | `kinds` | which commands take which kinds of files |
 //! | `watched` | which launch of which job such commands look into |
@@ -39,20 +40,22 @@ mod profile;
 mod pvs;
 mod radeon;
 mod random;
+mod ranges;
 mod reduce;
 mod replay;
 mod run;
+mod stream_output;
 mod streams;
 mod texture;
 mod tile;
-mod tile_r700;
 mod trace;
+mod values;
 mod watched;
 
 use args::{Cli, Command};
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
-use console::{Console, Exit, Tells};
+use console::{Console, Ending, Tells};
 use ctm::job::JobError;
 use ctm_isa::suggest::closest;
 use std::process::ExitCode;
@@ -142,6 +145,3 @@ fn suggested(mut error: clap::Error) -> clap::Error {
     }
     error
 }
-
-/// How a subcommand ends: well or ill, or with something that has not been reported yet.
-type Ending = Result<Exit, console::Failure>;

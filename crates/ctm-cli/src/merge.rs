@@ -1,8 +1,7 @@
 //! `ctm merge`.
 
-use crate::Ending;
 use crate::args::MergeArgs;
-use crate::console::{Console, Exit, Failure};
+use crate::console::{Console, Ending, Exit, Failure};
 use ctm::job;
 
 pub(crate) fn run(console: &Console, args: &MergeArgs) -> Ending {

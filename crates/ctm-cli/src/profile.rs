@@ -1,7 +1,6 @@
 //! `ctm profile`.
 
-use crate::Ending;
-use crate::console::{Console, Exit, Failure};
+use crate::console::{Console, Ending, Exit, Failure};
 use crate::watched::{LaunchArgs, position};
 use clap::{Args, ValueEnum};
 use ctm::array::{Array, Kind, Values};

@@ -1,7 +1,8 @@
 //! Vertex programs (PVS) in `ctm asm`, `ctm dis` and `ctm check`.
 
-use crate::args::{AsmArgs, DisArgs, ProgramIsa};
+use crate::args::{AsmArgs, DisArgs};
 use crate::console::{Console, Failure, program_bytes};
+use crate::values::ProgramIsa;
 use ctm::job::JobError;
 use ctm::render::Report;
 use ctm_files::pvs::{Loaded, is_pvs, not_stored, to_bytes, to_hex};

@@ -1,8 +1,7 @@
 //! `ctm radeon`: a program with the preloaded library and the environment that leads drivers to it.
 
-use crate::Ending;
 use crate::args::RadeonArgs;
-use crate::console::{Console, Failure};
+use crate::console::{Console, Ending, Failure};
 use ctm_radeon::environment::Settings;
 use std::env;
 use std::ffi::OsString;

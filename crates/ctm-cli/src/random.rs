@@ -1,8 +1,7 @@
 //! `ctm random`.
 
-use crate::Ending;
-use crate::args::IsaName;
-use crate::console::{Console, Exit, Failure};
+use crate::console::{Console, Ending, Exit, Failure};
+use crate::values::IsaName;
 use clap::Args;
 use ctm_isa::r700::program::Stage;
 use ctm_isa::{r700, x1k};

@@ -1,9 +1,8 @@
 //! `ctm reduce`.
 
-use crate::Ending;
-use crate::args::IsaName;
-use crate::console::{Console, Exit, Failure};
+use crate::console::{Console, Ending, Exit, Failure};
 use crate::interrupt;
+use crate::values::IsaName;
 use crate::watched::stage;
 use clap::Args;
 use ctm::Control;

@@ -1,8 +1,7 @@
 //! `ctm replay`.
 
-use crate::Ending;
 use crate::args::ReplayArgs;
-use crate::console::{Console, Exit, Failure};
+use crate::console::{Console, Ending, Exit, Failure};
 use crate::interrupt;
 use ctm::job::not_foreign;
 use ctm::record::{Difference, End, Found, Noticed, ReadError, ReplayOptions, ReplayReport, replay_under};

@@ -1,9 +1,8 @@
 //! `ctm run`.
 
-use crate::Ending;
 use crate::args::RunArgs;
 use crate::check::is_job;
-use crate::console::{Console, Exit, Failure, exit_of, program_bytes};
+use crate::console::{Console, Ending, Exit, Failure, exit_of, program_bytes};
 use crate::interrupt;
 use ctm::array::{Array, ItemType, Kind, RawFormat, RawShape};
 use ctm::commands;

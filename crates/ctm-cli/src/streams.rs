@@ -1,101 +1,25 @@
 //! `ctm pm4`, and `ctm replay` of captures.
 
-use crate::Ending;
-use crate::args::{Budget, ReplayArgs, chip, engine, seconds};
+use crate::args::{Action, Pm4Args, ReplayArgs};
 use crate::bare;
-use crate::console::{Console, Exit, Failure, input};
+use crate::console::{Console, Ending, Exit, Failure, input};
 use crate::draw::{at, fragment_json, fragment_text};
 use crate::interrupt;
-use clap::{Args, ValueEnum};
+use crate::stream_output::{finding_report, save};
 use ctm::EngineKind;
-use ctm::array::{Array, ItemType, Kind, Values, npy_bytes};
 use ctm::render::{Report, Source};
 use ctm_draw::Note;
 use ctm_files::FileKind;
 use ctm_isa::diag::{Diagnostic, Severity};
 use ctm_radeon::capture::{FORMAT, ReadError};
 use ctm_radeon::environment::Chip;
-use ctm_radeon::execute::{Deadline, DrawOptions, GpuMemory, Next, Notes, Outline, Stepped, TargetPicture, told_note};
+use ctm_radeon::execute::{Deadline, DrawOptions, GpuMemory, Next, Notes, Outline, Stepped, told_note};
 use ctm_radeon::packets::words::Type3Header;
 use ctm_radeon::replay::Replay;
 use ctm_radeon::{check, text};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-
-/// The action on a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Action {
-    /// Words to text
-    Dis,
-    /// Text to words
-    Asm,
-    /// Look for mistakes
-    Check,
-    /// Execute a stream with absolute addresses on a memory image
-    Run,
-}
-
-/// Print, assemble, check and run command streams of Radeons
-///
-/// A stream is a file of words (4 bytes each, or hexadecimal text), a text that `ctm pm4 dis` wrote, or a capture with many of them.
-/// `run` executes a stream of a program on the bare chip, which has absolute addresses and no relocations, on memory that --mem gives.
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  ctm pm4 dis stream.ib                  every packet and register by name
-  ctm pm4 dis trace.capture --submission 3
-  ctm pm4 dis stream.ib -o stream.pm4 && ctm pm4 asm stream.pm4 -o again.ib     the same words again
-  ctm pm4 dis --chip rv530 stream.ib     of an R500; captures say which chip they are of
-  ctm pm4 check trace.capture            what the kernel refuses, and what does not fit together
-  ctm pm4 check --rules                  every rule
-  ctm pm4 check --absolute x.ib          without the kernel's rules and without relocations
-  ctm pm4 run x.ib --mem 0x100000=vs.bin --mem 0x200000:65536 --dump 0x200000:64x64:rgba8=out.png --dump 0x300000:16
-
-An address is decimal or 0x...; memory is 0 where no file fills it. Files for --mem: bytes as they are, .hex (words as text), or R700 programs as
-text (.vsh, .psh, .gsh), which become their words. Formats of --dump: u8, u32, i32, f32, rgba8, bgra8, rgba32f.
-
-Exit codes: 0 done, 1 the file is wrong or something was found, 3 a packet or a draw of `run` went wrong.")]
-pub(crate) struct Pm4Args {
-    /// The action
-    pub(crate) action: Action,
-    /// Words, text or a capture; - for stdin
-    #[arg(value_name = "FILE", required_unless_present = "rules")]
-    pub(crate) file: Option<PathBuf>,
-    /// Where text or words go, instead of stdout; of `run`: the folder that the targets bound last are saved in
-    #[arg(short, long, value_name = "OUT")]
-    pub(crate) output: Option<PathBuf>,
-    /// The chip of a stream that is no capture: rv770, rv530 or r580
-    #[arg(long, value_name = "CHIP", default_value = "rv770", value_parser = chip)]
-    pub(crate) chip: Chip,
-    /// Only this submission of a capture, counted from 0
-    #[arg(long, value_name = "N")]
-    pub(crate) submission: Option<u64>,
-    /// Addresses are absolute and there is no kernel: check without relocations
-    #[arg(long)]
-    pub(crate) absolute: bool,
-    /// Words of the file have their high byte first
-    #[arg(long)]
-    pub(crate) big_endian: bool,
-    /// Memory for run, or for check --absolute: a file at an address, a number of zero bytes, or both
-    #[arg(long, value_name = "ADDRESS[:BYTES][=FILE]", value_parser = bare::memory)]
-    pub(crate) mem: Vec<bare::Range>,
-    /// After run: memory as text, or in a file: raw, .hex, or with a format .npy and .png
-    #[arg(long, value_name = "ADDRESS:BYTES[=FILE] or ADDRESS:WxH[/PITCH]:FORMAT[=FILE]", value_parser = bare::dump)]
-    pub(crate) dump: Vec<bare::Dump>,
-    /// The engine of run: interp, jit or verify
-    #[arg(long, value_name = "ENGINE", value_parser = engine)]
-    pub(crate) engine: Option<EngineKind>,
-    /// Wall time that all draws of run together may take, in seconds; 0: any
-    #[arg(long, value_name = "S", default_value = "30", value_parser = seconds)]
-    pub(crate) budget_seconds: Budget,
-    /// Findings as JSON, one a line
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// List the rules of check
-    #[arg(long)]
-    pub(crate) rules: bool,
-}
+use std::path::Path;
 
 /// A stream of a file.
 struct Stream {
@@ -291,12 +215,6 @@ fn told(console: &Console, json: bool, file: &Path, found: &[(Option<u64>, check
 }
 
 /// A finding with its file and submission.
-pub(crate) fn finding_report(file: &Path, submission: Option<u64>, finding: &check::Finding) -> Report {
-    let of = submission.map_or_else(String::new, |number| format!("submission {number}, "));
-    let message = format!("{}: {of}{finding}", file.display());
-    Report::bare(Diagnostic::new(finding.severity, finding.rule, message))
-}
-
 pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
     let bytes = ctm::job::read_file(&args.file, FileKind::Capture, None)?;
     let kind = args.engine.unwrap_or_default();
@@ -446,24 +364,6 @@ fn note_json(draw: u32, note: &Note) -> Value {
 }
 
 /// Saves a target: its numbers as they are (.npy), and colours as a picture (.png).
-pub(crate) fn save(console: &Console, directory: &Path, picture: &TargetPicture) -> Result<Vec<PathBuf>, Failure> {
-    let [width, height] = picture.size.map(|side| side as usize);
-    let channels = if picture.name.starts_with("colour") { 4 } else { 1 };
-    let dwords: Vec<u32> = picture.pixels.iter().flat_map(|pixel| pixel.iter().take(channels).copied()).collect();
-    let kind = if picture.integers { ItemType::Uint32 } else { ItemType::Float32 };
-    let wrong = |error: ctm::array::ArrayError| Failure::wrong("cannot-save", error.to_string());
-    let path = directory.join(format!("{}.npy", picture.name));
-    console.write(&path, &npy_bytes(kind, &[height, width, channels], &dwords).map_err(wrong)?)?;
-    let mut paths = vec![path];
-    if channels == 4 && !picture.integers {
-        let values = Values::F32(dwords.iter().map(|&bits| f32::from_bits(bits)).collect());
-        let path = directory.join(format!("{}.png", picture.name));
-        console.write(&path, &Array { height, width, channels, values }.to_bytes(Kind::Png).map_err(wrong)?)?;
-        paths.push(path);
-    }
-    Ok(paths)
-}
-
 fn listed(number: usize, outline: &Outline) -> String {
     let mut out = format!("{}\n", outline.line(number));
     for target in &outline.targets {

@@ -1,7 +1,6 @@
 //! `ctm texture`: textures from one kind of file to another.
 
-use crate::Ending;
-use crate::console::{Console, Exit, Failure};
+use crate::console::{Console, Ending, Exit, Failure};
 use clap::Args;
 use ctm::ctm_draw::console::{TILE_MODES, TileMode};
 use ctm::ctm_draw::format::NumberType;

@@ -1,7 +1,6 @@
 //! `ctm trace` and `ctm why`.
 
-use crate::Ending;
-use crate::console::{Console, Exit, Failure};
+use crate::console::{Console, Ending, Exit, Failure};
 use crate::watched::{LaunchArgs, places, position};
 use clap::{Args, ValueEnum};
 use ctm::job::JobError;

@@ -1,7 +1,8 @@
 //! Shared by the commands that inspect a launch: which job, which launch, which processor.
 
-use crate::args::{Budget, IsaName, JobFlags, seconds};
+use crate::args::JobFlags;
 use crate::console::Failure;
+use crate::values::{Budget, IsaName, seconds};
 use clap::Args;
 use ctm::Drawing;
 use ctm::job::{Isa, Job, JobError, Reader, read_file};

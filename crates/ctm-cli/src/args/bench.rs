@@ -1,6 +1,6 @@
 //! Measurements.
 
-use super::IsaName;
+use crate::values::IsaName;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! Jobs: run, merge and draw. Flags of `ctm run` come from the library's table of keys.
 
-use super::IsaName;
+use crate::values::IsaName;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches};
 use ctm::job::{FLAGS, Shard};
 use std::ffi::OsString;

@@ -5,14 +5,14 @@ mod jobs;
 mod programs;
 mod streams;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use ctm::EngineKind;
+use crate::values::When;
+use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
 pub(crate) use bench::{BenchArgs, BenchEngine};
 pub(crate) use jobs::{DrawArgs, JobFlags, MergeArgs, RunArgs};
 pub(crate) use programs::{AsmArgs, CheckArgs, CompileArgs, DisArgs, EmitArgs, GlslArgs, InfoArgs, IsaArgs};
-pub(crate) use streams::{Budget, ExecArgs, RadeonArgs, ReplayArgs, chip, seconds};
+pub(crate) use streams::{Action, Pm4Args, RadeonArgs, ReplayArgs};
 
 /// ATI's Close To the Metal device in software
 ///
@@ -48,57 +48,6 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// When to use colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum When {
-    /// On a terminal, unless NO_COLOR is set.
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
-/// The instruction set, where a file does not say which.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum IsaName {
-    /// X1K (R5xx)
-    X1k,
-    /// R700
-    R700,
-}
-
-impl From<IsaName> for ctm::job::Isa {
-    fn from(name: IsaName) -> Self {
-        match name {
-            IsaName::X1k => Self::X1k,
-            IsaName::R700 => Self::R700,
-        }
-    }
-}
-
-/// The instruction set of a program file, where it does not say which.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ProgramIsa {
-    /// X1K (R5xx)
-    X1k,
-    /// R700
-    R700,
-    /// Vertex programs of the R5xx
-    Pvs,
-}
-
-impl ProgramIsa {
-    /// The instruction set, if its programs run in launches.
-    pub(crate) const fn launched(self) -> Option<ctm::job::Isa> {
-        match self {
-            Self::X1k => Some(ctm::job::Isa::X1k),
-            Self::R700 => Some(ctm::job::Isa::R700),
-            Self::Pvs => None,
-        }
-    }
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Asm(AsmArgs),
@@ -109,11 +58,11 @@ pub(crate) enum Command {
     Run(RunArgs),
     Merge(MergeArgs),
     Draw(Box<DrawArgs>),
-    Exec(ExecArgs),
+    Exec(crate::exec::ExecArgs),
     Replay(ReplayArgs),
     Radeon(RadeonArgs),
     Glsl(GlslArgs),
-    Pm4(crate::streams::Pm4Args),
+    Pm4(Pm4Args),
     Trace(crate::trace::TraceArgs),
     Why(crate::trace::WhyArgs),
     Profile(crate::profile::ProfileArgs),
@@ -197,9 +146,4 @@ pub(crate) struct TileArgs {
     /// r700: elements have the order of depth surfaces
     #[arg(long)]
     pub(crate) depth_order: bool,
-}
-
-pub(crate) fn engine(name: &str) -> Result<EngineKind, String> {
-    let names = || EngineKind::ALL.map(EngineKind::name).join(", ");
-    EngineKind::from_name(name).ok_or_else(|| format!("there is no such engine; there are {}", names()))
 }

@@ -1,6 +1,6 @@
 //! Programs: made of text and of shaders, printed, checked and described; and the manual.
 
-use super::{IsaName, ProgramIsa};
+use crate::values::{IsaName, ProgramIsa};
 use clap::Args;
 use std::path::PathBuf;
 

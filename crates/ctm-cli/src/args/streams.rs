@@ -1,13 +1,13 @@
 //! Command buffers, recordings of them, and a Radeon's driver, which submits its own.
 
-use super::{IsaName, engine};
-use clap::Args;
+use crate::ranges;
+use crate::values::{Budget, engine, seconds};
 use clap::builder::TypedValueParser;
+use clap::{Args, ValueEnum};
 use ctm::EngineKind;
 use ctm_radeon::environment::Chip;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Run a recording again and compare, or draw a capture
 ///
@@ -61,17 +61,6 @@ pub(crate) struct ReplayArgs {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Wall time; `None`: any.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Budget(pub(crate) Option<Duration>);
-
-/// Parses a number of seconds; 0 is any.
-pub(crate) fn seconds(text: &str) -> Result<Budget, String> {
-    let number: f64 = text.parse().map_err(|_| format!("`{text}` is no number of seconds"))?;
-    let time = Duration::try_from_secs_f64(number).map_err(|_| format!("{text} s cannot be waited for"))?;
-    Ok(Budget((!time.is_zero()).then_some(time)))
-}
-
 /// Run a program that finds a Radeon
 ///
 /// The program runs with a preloaded library, in which the render node of a Radeon appears: drivers (Mesa's r600 or r300) find it as they find a card.
@@ -117,44 +106,81 @@ pub(crate) struct RadeonArgs {
     pub(crate) program: Vec<OsString>,
 }
 
-pub(crate) fn chip(text: &str) -> Result<Chip, String> {
+fn chip(text: &str) -> Result<Chip, String> {
     let found = Chip::ALL.iter().find(|(_, name)| *name == text).map(|(chip, _)| *chip);
     found.ok_or_else(|| format!("the chips are {}", Chip::ALL.map(|(_, name)| name).join(", ")))
 }
 
-/// Run command buffers on a device, without a job
+/// The action on a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Action {
+    /// Words to text
+    Dis,
+    /// Text to words
+    Asm,
+    /// Look for mistakes
+    Check,
+    /// Execute a stream with absolute addresses on a memory image
+    Run,
+}
+
+/// Print, assemble, check and run command streams of Radeons
+///
+/// A stream is a file of words (4 bytes each, or hexadecimal text), a text that `ctm pm4 dis` wrote, or a capture with many of them.
+/// `run` executes a stream of a program on the bare chip, which has absolute addresses and no relocations, on memory that --mem gives.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A place is an arena (gpu, gpub, sys, sysc), an arena and an offset (sys+0x1000), or an address (0x80001000).
-Arenas begin at 0x10000000, 0x50000000, 0x80000000 and 0xa0000000. Command buffers are text, as `ctm dis` prints
-them, or dwords (.bin). Programs in text (.x1k, .ps, .pso) go to memory as images, all other files as they are.
-
 Examples:
-  ctm exec copy.cmd --memory sys=copy.x1k --memory gpu=image.raw --dump gpu+0x100000:65536=out.raw
-  ctm exec first.cmd second.bin --memory sys=program.elf --check")]
-pub(crate) struct ExecArgs {
-    /// The command buffers, one after the other; - is stdin
-    #[arg(value_name = "FILE", required = true)]
-    pub(crate) files: Vec<PathBuf>,
-    /// Put a file into memory first: PLACE=FILE
-    #[arg(long, value_name = "PLACE=FILE", value_parser = crate::exec::load)]
-    pub(crate) memory: Vec<crate::exec::MemoryLoad>,
-    /// Save memory afterwards: PLACE:BYTES=FILE
-    #[arg(long, value_name = "PLACE:BYTES=FILE", value_parser = crate::exec::dump)]
-    pub(crate) dump: Vec<crate::exec::Dump>,
-    /// Where the command buffers lie
-    #[arg(long, value_name = "PLACE", default_value = "sysc", value_parser = crate::exec::place)]
-    pub(crate) at: crate::exec::MemoryPlace,
-    /// The device: x1k (the default) or r700
-    #[arg(long, value_enum, value_name = "ISA")]
-    pub(crate) isa: Option<IsaName>,
-    /// The engine: interp, jit or verify
+  ctm pm4 dis stream.ib                  every packet and register by name
+  ctm pm4 dis trace.capture --submission 3
+  ctm pm4 dis stream.ib -o stream.pm4 && ctm pm4 asm stream.pm4 -o again.ib     the same words again
+  ctm pm4 dis --chip rv530 stream.ib     of an R500; captures say which chip they are of
+  ctm pm4 check trace.capture            what the kernel refuses, and what does not fit together
+  ctm pm4 check --rules                  every rule
+  ctm pm4 check --absolute x.ib          without the kernel's rules and without relocations
+  ctm pm4 run x.ib --mem 0x100000=vs.bin --mem 0x200000:65536 --dump 0x200000:64x64:rgba8=out.png --dump 0x300000:16
+
+An address is decimal or 0x...; memory is 0 where no file fills it. Files for --mem: bytes as they are, .hex (words as text), or R700 programs as
+text (.vsh, .psh, .gsh), which become their words. Formats of --dump: u8, u32, i32, f32, rgba8, bgra8, rgba32f.
+
+Exit codes: 0 done, 1 the file is wrong or something was found, 3 a packet or a draw of `run` went wrong.")]
+pub(crate) struct Pm4Args {
+    /// The action
+    pub(crate) action: Action,
+    /// Words, text or a capture; - for stdin
+    #[arg(value_name = "FILE", required_unless_present = "rules")]
+    pub(crate) file: Option<PathBuf>,
+    /// Where text or words go, instead of stdout; of `run`: the folder that the targets bound last are saved in
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// The chip of a stream that is no capture: rv770, rv530 or r580
+    #[arg(long, value_name = "CHIP", default_value = "rv770", value_parser = chip)]
+    pub(crate) chip: Chip,
+    /// Only this submission of a capture, counted from 0
+    #[arg(long, value_name = "N")]
+    pub(crate) submission: Option<u64>,
+    /// Addresses are absolute and there is no kernel: check without relocations
+    #[arg(long)]
+    pub(crate) absolute: bool,
+    /// Words of the file have their high byte first
+    #[arg(long)]
+    pub(crate) big_endian: bool,
+    /// Memory for run, or for check --absolute: a file at an address, a number of zero bytes, or both
+    #[arg(long, value_name = "ADDRESS[:BYTES][=FILE]", value_parser = ranges::memory)]
+    pub(crate) mem: Vec<ranges::Range>,
+    /// After run: memory as text, or in a file: raw, .hex, or with a format .npy and .png
+    #[arg(long, value_name = "ADDRESS:BYTES[=FILE] or ADDRESS:WxH[/PITCH]:FORMAT[=FILE]", value_parser = ranges::dump)]
+    pub(crate) dump: Vec<ranges::Dump>,
+    /// The engine of run: interp, jit or verify
     #[arg(long, value_name = "ENGINE", value_parser = engine)]
     pub(crate) engine: Option<EngineKind>,
-    /// Look for mistakes in commands and programs; caches are modelled
-    #[arg(long)]
-    pub(crate) check: bool,
-    /// Print results as JSON to stdout, a line for each buffer and finding
+    /// Wall time that all draws of run together may take, in seconds; 0: any
+    #[arg(long, value_name = "S", default_value = "30", value_parser = seconds)]
+    pub(crate) budget_seconds: Budget,
+    /// Findings as JSON, one a line
     #[arg(long)]
     pub(crate) json: bool,
+    /// List the rules of check
+    #[arg(long)]
+    pub(crate) rules: bool,
 }

@@ -9,9 +9,9 @@ mod overhead;
 mod programs;
 mod session;
 
-use crate::Ending;
-use crate::args::{BenchArgs, BenchEngine, IsaName};
-use crate::console::{Console, Exit, Failure};
+use crate::args::{BenchArgs, BenchEngine};
+use crate::console::{Console, Ending, Exit, Failure};
+use crate::values::IsaName;
 use ctm::job::Isa;
 use ctm_exec::{Engine, Interp};
 use ctm_jit::{Backend, Jit};

@@ -3,9 +3,9 @@
 use super::kernels::Size;
 use super::session::BenchSession;
 use super::{engine, engine_name};
-use crate::Ending;
-use crate::args::{BenchArgs, IsaName};
-use crate::console::{Console, Exit, Failure};
+use crate::args::BenchArgs;
+use crate::console::{Console, Ending, Exit, Failure};
+use crate::values::IsaName;
 use std::time::{Duration, Instant};
 
 /// Launches whose mean is taken.

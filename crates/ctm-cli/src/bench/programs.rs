@@ -4,9 +4,8 @@
 //! is reported by itself. Programs take turns, so that whatever else the machine does meets all of them.
 
 use super::{engine, engine_name, isa_name};
-use crate::Ending;
 use crate::args::BenchArgs;
-use crate::console::{Console, Exit, Failure};
+use crate::console::{Console, Ending, Exit, Failure};
 use ctm::job::{Isa, Job, JobError, Reader};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,8 +1,7 @@
 //! `ctm compare` of draw jobs and captures: draw by draw, pixel by pixel, then instruction by instruction.
 
 use super::{CompareArgs, same, say_parted, two_engines};
-use crate::Ending;
-use crate::console::{Console, Exit, Failure};
+use crate::console::{Console, Ending, Exit, Failure};
 use ctm::array::{Array, Kind};
 use ctm::job::JobError;
 use ctm::trace::{

@@ -2,9 +2,8 @@
 
 mod draws;
 
-use crate::Ending;
 use crate::args::JobFlags;
-use crate::console::{Console, Exit, Failure};
+use crate::console::{Console, Ending, Exit, Failure};
 use crate::watched::LaunchArgs;
 use clap::Args;
 use ctm::EngineKind;

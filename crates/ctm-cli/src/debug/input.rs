@@ -91,7 +91,7 @@ enum Next {
 }
 
 fn answer(debugger: &mut Debugger<'_, '_>, line: &str, json: bool) -> Result<Next, Failure> {
-    let console = Console::new(crate::args::When::Never, crate::console::Tells::Never);
+    let console = Console::new(crate::values::When::Never, crate::console::Tells::Never);
     match debugger.command(line) {
         Ok(Answer::Quit) => return Ok(Next::End),
         Ok(Answer::Elsewhere(at)) => return Ok(Next::Elsewhere(at)),
@@ -121,7 +121,7 @@ pub(super) fn run(
     json: bool,
     came: bool,
 ) -> Result<Option<Position>, Failure> {
-    let console = Console::new(crate::args::When::Never, crate::console::Tells::Never);
+    let console = Console::new(crate::values::When::Never, crate::console::Tells::Never);
     if came || matches!(input, CommandInput::Terminal(_)) {
         answer(debugger, "where", json)?;
     }

@@ -4,8 +4,7 @@
 
 mod input;
 
-use crate::Ending;
-use crate::console::{Console, Exit, Failure};
+use crate::console::{Console, Ending, Exit, Failure};
 use crate::watched::{LaunchArgs, position};
 use clap::Args;
 use ctm::job::JobError;

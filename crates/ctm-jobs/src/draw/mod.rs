@@ -64,7 +64,7 @@ pub use builder::Draw;
 pub use camera::Camera;
 use ctm_files::mesh;
 pub use ctm_files::mesh::{BUILT_IN, Channel, Mesh, MeshError};
-pub use ctm_files::r700::gfd::UniformPlace;
+pub use ctm_files::r700::uniform::UniformPlace;
 pub use names::TOPOLOGIES;
 pub use paint::{Behind, Drawn, DrawnTarget, PixelEvent};
 pub use pair::{Attribute, Links, Pair, Part};

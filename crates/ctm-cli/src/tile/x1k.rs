@@ -1,8 +1,8 @@
-//! `ctm tile` and `ctm untile`: arrays into the memory controller's tiled order and back.
+//! Arrays of the X1K's device: into the memory controller's tiled order and back.
 
-use crate::Ending;
+use super::{Direction, size_of};
 use crate::args::TileArgs;
-use crate::console::{Console, Exit, Failure};
+use crate::console::{Console, Ending, Exit, Failure};
 use ctm::array::{Array, Kind, RawFormat, RawShape};
 use ctm::job::surface::{self, Elements};
 use ctm::job::{formats, read_file};
@@ -11,19 +11,7 @@ use ctm::memory::{ArenaId, ArenaOptions, DeviceMemory};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Which way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
-    Tile,
-    Untile,
-}
-
-pub(crate) fn run(console: &Console, args: &TileArgs, direction: Direction) -> Ending {
-    match args.isa.as_deref() {
-        None | Some("x1k") => {}
-        Some("r700") => return crate::tile_r700::run(console, args, direction),
-        Some(other) => return Err(Failure::usage("bad-flag", format!("--isa `{other}`: allowed is x1k, r700"))),
-    }
+pub(super) fn run(console: &Console, args: &TileArgs, direction: Direction) -> Ending {
     let format = args.format.as_deref().map(format_of).transpose()?;
     let size = args.size.as_deref().map(size_of).transpose()?;
     match direction {
@@ -144,16 +132,4 @@ fn format_of(name: &str) -> Result<Format, Failure> {
 
 fn name_of(format: Format) -> &'static str {
     formats().into_iter().find(|(_, f)| *f == format).map_or("", |(n, _)| n)
-}
-
-/// Columns and rows.
-pub(crate) fn size_pair(text: &str) -> Result<[u32; 2], Failure> {
-    size_of(text).map(|(width, height)| [width, height])
-}
-
-fn size_of(text: &str) -> Result<(u32, u32), Failure> {
-    let side = |t: &str| t.parse::<u32>().ok().filter(|n| (1..=4096).contains(n));
-    text.split_once(['x', 'X'])
-        .and_then(|(w, h)| Some((side(w)?, side(h)?)))
-        .ok_or_else(|| Failure::usage("bad-flag", format!("`--size` is `{text}`, it must be WxH, 1 to 4096 each")))
 }

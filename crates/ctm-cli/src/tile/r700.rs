@@ -1,9 +1,8 @@
 //! `ctm tile --isa r700` and `ctm untile --isa r700`: surfaces as the texture and colour units of R6xx and R7xx have them.
 
-use crate::Ending;
+use super::{Direction, size_pair};
 use crate::args::TileArgs;
-use crate::console::{Console, Exit, Failure};
-use crate::tile::Direction;
+use crate::console::{Console, Ending, Exit, Failure};
 use ctm::array::{Array, Items, Kind, Values};
 use ctm::job::read_file;
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
@@ -20,7 +19,7 @@ struct ElementRows {
     bytes: Vec<u8>,
 }
 
-pub(crate) fn run(console: &Console, args: &TileArgs, direction: Direction) -> Ending {
+pub(super) fn run(console: &Console, args: &TileArgs, direction: Direction) -> Ending {
     if args.format.is_some() {
         return Err(usage("--format names formats of the X1K's device; --element says how many bytes an element has"));
     }
@@ -83,7 +82,7 @@ fn untile(console: &Console, args: &TileArgs, mode: ArrayMode, tiling: Tiling) -
     let (Some(size), Some(element)) = (&args.size, args.element) else {
         return Err(usage("bytes in tiled order say nothing about themselves: --size and --element are needed"));
     };
-    let [width, height] = crate::tile::size_pair(size)?;
+    let [width, height] = size_pair(size)?;
     let layout = layout(args, mode, [width, height], element, tiling)?;
     let bytes = read_file(&args.input, Kind::file_kind(&args.input), None)?;
     if bytes.len() as u64 != layout.slice_bytes() {
@@ -143,7 +142,7 @@ fn read(args: &TileArgs) -> Result<ElementRows, Failure> {
             let (Some(size), Some(element)) = (&args.size, args.element) else {
                 return Err(usage("a file of raw bytes needs --size and --element"));
             };
-            let [width, height] = crate::tile::size_pair(size)?;
+            let [width, height] = size_pair(size)?;
             let wanted = u64::from(width) * u64::from(height) * u64::from(element);
             if bytes.len() as u64 != wanted {
                 return Err(bad(format!("it has {} bytes, {width}x{height} elements take {wanted}", bytes.len())));
