@@ -7,6 +7,7 @@
 //! | [`pvs`] | vertex programs: run vectors |
 //! | [`r700`] | R700: run vectors, structured programs, a chain with a geometry program |
 //! | [`far`], [`starts`] | values where planes of coordinates begin |
+//! | [`circles`] | files of a crate that use each other in a circle |
 //! | [`layout`] | the order of a crate's modules |
 //! | [`tries`] | random tries on all cores, and their selection |
 //! | [`changed`] | engines with planted errors |
@@ -21,6 +22,7 @@
 
 pub mod changed;
 pub mod check_vectors;
+pub mod circles;
 pub mod clock;
 pub mod far;
 pub mod layout;
