@@ -1,6 +1,6 @@
 //! `ctm asm`.
 
-use crate::args::AsmArgs;
+use crate::args::programs::AsmArgs;
 use crate::console::{Console, Ending, Failure, STDIN, each_file, program_bytes};
 use crate::pvs;
 use crate::values::ProgramIsa;

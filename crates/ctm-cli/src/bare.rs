@@ -1,6 +1,6 @@
 //! `ctm pm4 run`: streams of programs on the bare chip, with absolute addresses, on a memory image.
 
-use crate::args::Pm4Args;
+use crate::args::streams::Pm4Args;
 use crate::console::{Console, Ending, Exit, Failure, input};
 use crate::interrupt;
 use crate::ranges::{Dump, DumpShape, Items, LAST, Range};

@@ -1,6 +1,6 @@
 //! `ctm check`.
 
-use crate::args::CheckArgs;
+use crate::args::programs::CheckArgs;
 use crate::console::{Console, Ending, Exit, Failure, exit_of, program_bytes, tally};
 use crate::values::ProgramIsa;
 use ctm::job::{Loaded, Reader};

@@ -1,6 +1,6 @@
 //! `ctm compile`.
 
-use crate::args::CompileArgs;
+use crate::args::programs::CompileArgs;
 use crate::asm::encode;
 use crate::console::{Console, Ending, Failure, each_file, program_bytes};
 use ctm::job::Loaded;

@@ -1,6 +1,6 @@
 //! `ctm dis`.
 
-use crate::args::DisArgs;
+use crate::args::programs::DisArgs;
 use crate::console::{Console, Ending, Exit, Failure, input_called};
 use crate::pvs;
 use crate::values::ProgramIsa;

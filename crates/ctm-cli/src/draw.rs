@@ -1,6 +1,6 @@
 //! `ctm draw`.
 
-use crate::args::DrawArgs;
+use crate::args::jobs::DrawArgs;
 use crate::console::{Console, Ending, Exit, Failure};
 use crate::interrupt;
 use ctm::EngineKind;

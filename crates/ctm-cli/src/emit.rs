@@ -1,6 +1,6 @@
 //! `ctm emit`.
 
-use crate::args::EmitArgs;
+use crate::args::programs::EmitArgs;
 use crate::console::{Console, Ending, Exit, Failure, input_called};
 use ctm::job::{Isa, Loaded};
 use ctm::r700::is_r700;

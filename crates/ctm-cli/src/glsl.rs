@@ -1,6 +1,7 @@
 //! `ctm glsl`: starts itself as a client in which a Radeon appears, and takes the programs out of the capture.
 
-use crate::args::{GlslArgs, RadeonArgs};
+use crate::args::programs::GlslArgs;
+use crate::args::streams::RadeonArgs;
 use crate::asm::encode;
 use crate::console::{Console, Ending, Exit, Failure};
 use crate::radeon;

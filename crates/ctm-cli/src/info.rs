@@ -1,6 +1,6 @@
 //! `ctm info`.
 
-use crate::args::InfoArgs;
+use crate::args::programs::InfoArgs;
 use crate::console::{Console, Ending, Exit, Failure, input_called};
 use ctm_files::FileKind;
 use ctm_image::info::{self, Value};

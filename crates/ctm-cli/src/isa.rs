@@ -1,6 +1,6 @@
 //! `ctm isa`: the manual on the command line.
 
-use crate::args::IsaArgs;
+use crate::args::programs::IsaArgs;
 use crate::console::{Console, Ending, Exit, Failure};
 use ctm_isa::isa_help::{Column, Isa, Topic, Word, WordField};
 use ctm_isa::table::Value as Row;

@@ -2,7 +2,8 @@
 //!
 //! A file is recognised by its first bytes, else by its extension or the keys of a job. A file of no known kind is left to the command.
 
-use crate::args::{Command, JobFlags};
+use crate::args::Command;
+use crate::args::jobs::JobFlags;
 use ctm::Drawing;
 use ctm::job::{Job, JobError};
 use ctm::render::Report;

@@ -1,6 +1,6 @@
 //! `ctm merge`.
 
-use crate::args::MergeArgs;
+use crate::args::jobs::MergeArgs;
 use crate::console::{Console, Ending, Exit, Failure};
 use ctm::job;
 

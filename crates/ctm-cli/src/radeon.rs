@@ -1,6 +1,6 @@
 //! `ctm radeon`: a program with the preloaded library and the environment that leads drivers to it.
 
-use crate::args::RadeonArgs;
+use crate::args::streams::RadeonArgs;
 use crate::console::{Console, Ending, Failure};
 use ctm_radeon::environment::Settings;
 use std::env;

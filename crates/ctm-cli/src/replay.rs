@@ -1,6 +1,6 @@
 //! `ctm replay`.
 
-use crate::args::ReplayArgs;
+use crate::args::streams::ReplayArgs;
 use crate::console::{Console, Ending, Exit, Failure};
 use crate::interrupt;
 use ctm::job::not_foreign;

@@ -1,6 +1,6 @@
 //! `ctm run`.
 
-use crate::args::RunArgs;
+use crate::args::jobs::RunArgs;
 use crate::check::is_job;
 use crate::console::{Console, Ending, Exit, Failure, exit_of, program_bytes};
 use crate::interrupt;

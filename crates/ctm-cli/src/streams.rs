@@ -1,6 +1,6 @@
 //! `ctm pm4`, and `ctm replay` of captures.
 
-use crate::args::{Action, Pm4Args, ReplayArgs};
+use crate::args::streams::{Action, Pm4Args, ReplayArgs};
 use crate::bare;
 use crate::console::{Console, Ending, Exit, Failure, input};
 use crate::draw::{at, fragment_json, fragment_text};

@@ -1,6 +1,6 @@
 //! Shared by the commands that inspect a launch: which job, which launch, which processor.
 
-use crate::args::JobFlags;
+use crate::args::jobs::JobFlags;
 use crate::console::Failure;
 use crate::values::{Budget, IsaName, seconds};
 use clap::Args;

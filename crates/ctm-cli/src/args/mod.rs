@@ -1,18 +1,18 @@
 //! Every subcommand and option. Help, completions and manual pages come from here.
 
-mod bench;
-mod jobs;
-mod programs;
-mod streams;
+pub(crate) mod bench;
+pub(crate) mod jobs;
+pub(crate) mod programs;
+pub(crate) mod streams;
 
 use crate::values::When;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
-pub(crate) use bench::{BenchArgs, BenchEngine};
-pub(crate) use jobs::{DrawArgs, JobFlags, MergeArgs, RunArgs};
-pub(crate) use programs::{AsmArgs, CheckArgs, CompileArgs, DisArgs, EmitArgs, GlslArgs, InfoArgs, IsaArgs};
-pub(crate) use streams::{Action, Pm4Args, RadeonArgs, ReplayArgs};
+use bench::BenchArgs;
+use jobs::{DrawArgs, MergeArgs, RunArgs};
+use programs::{AsmArgs, CheckArgs, CompileArgs, DisArgs, EmitArgs, GlslArgs, InfoArgs, IsaArgs};
+use streams::{Pm4Args, RadeonArgs, ReplayArgs};
 
 /// ATI's Close To the Metal device in software
 ///

@@ -9,7 +9,7 @@ mod overhead;
 mod programs;
 mod session;
 
-use crate::args::{BenchArgs, BenchEngine};
+use crate::args::bench::{BenchArgs, BenchEngine};
 use crate::console::{Console, Ending, Exit, Failure};
 use crate::values::IsaName;
 use ctm::job::Isa;

@@ -3,7 +3,7 @@
 use super::kernels::Size;
 use super::session::BenchSession;
 use super::{engine, engine_name};
-use crate::args::BenchArgs;
+use crate::args::bench::BenchArgs;
 use crate::console::{Console, Ending, Exit, Failure};
 use crate::values::IsaName;
 use std::time::{Duration, Instant};

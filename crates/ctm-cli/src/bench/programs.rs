@@ -4,7 +4,7 @@
 //! is reported by itself. Programs take turns, so that whatever else the machine does meets all of them.
 
 use super::{engine, engine_name, isa_name};
-use crate::args::BenchArgs;
+use crate::args::bench::BenchArgs;
 use crate::console::{Console, Ending, Exit, Failure};
 use ctm::job::{Isa, Job, JobError, Reader};
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 mod draws;
 
-use crate::args::JobFlags;
+use crate::args::jobs::JobFlags;
 use crate::console::{Console, Ending, Exit, Failure};
 use crate::watched::LaunchArgs;
 use clap::Args;

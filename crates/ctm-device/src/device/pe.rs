@@ -4,7 +4,7 @@ use super::cache::Cache;
 use super::launch::{LaunchMemory, aliased, lock};
 use super::loader::{self, KEPT_PROGRAMS, LoadedProgram};
 use super::parameter::field;
-use super::r700::LoopConstants;
+use super::r700::registers::LoopConstants;
 use super::report::{CommandError, CommandErrorReason as Reason, CommandFinding, LaunchReport, SubmitReport};
 use super::{Device, DeviceKind, Submission};
 use crate::commands::{

@@ -1,7 +1,7 @@
 //! The register state that commands set. It stays from one command buffer to the next.
 
 use super::co::ConditionalUnit;
-use super::r700::R700Registers;
+use super::r700::registers::R700Registers;
 use crate::mc::Surface;
 use crate::memory::GpuAddr;
 use ctm_exec::Domain;

@@ -16,7 +16,7 @@ mod bindings;
 mod lent;
 mod load;
 mod memory;
-mod registers;
+pub(super) mod registers;
 mod strips;
 mod touched;
 
