@@ -50,7 +50,8 @@ mod tests;
 
 pub use codegen::backend::{Backend, BackendError};
 pub use compile::Stage;
-pub use compile::emit::{EmitError, EmitLaunch, TextOptions, emit, emit_text};
+pub use compile::emit::{EmitError, EmitLaunch, TextOptions, emit, emit_stream, emit_text};
 pub use compile::observe::{DumpError, check as check_dump};
 pub use passes::table::{PassesError, check as check_passes, passes};
-pub use runtime::engine::{Jit, StreamLimits};
+pub use runtime::engine::Jit;
+pub use runtime::options::StreamLimits;

@@ -2,18 +2,28 @@
 
 use super::observe::Observer;
 use super::program::Program;
-use super::{Form, Source, Stage, masked_form};
+use super::stage::{Form, Stage};
+#[cfg(target_arch = "x86_64")]
+use super::text::strips_text;
+use super::{Source, masked_form};
 use crate::codegen::backend::Backend;
 #[cfg(target_arch = "x86_64")]
-use crate::codegen::x86::masked::Variant;
+use crate::codegen::x86::{
+    masked::{Variant, exists},
+    stream::{Geometry, Options},
+};
 use crate::ir::masked::{Code, Var};
 use crate::ir::verify::verify;
 use crate::launch::lanes::LANES;
 use crate::launch::wavefronts::places::{Waves, row_element};
 use crate::launch::wavefronts::wave;
-use crate::lower::x1k::{Asked, joint, lower};
+use crate::lower::x1k::{Asked, for_covered_groups, joint, lower};
 use crate::passes::table::Pass;
 use crate::passes::{masked, masks};
+#[cfg(target_arch = "x86_64")]
+use crate::stream::{affine::Given, uniform::Uniform};
+#[cfg(target_arch = "x86_64")]
+use ctm_exec::Domain;
 use ctm_exec::{r700, x1k};
 use std::fmt;
 
@@ -33,6 +43,8 @@ pub enum EmitError {
     NotLowered,
     /// The back end runs the masked form and has no such stage.
     NoStage(Stage, Backend),
+    /// The launch is no stream.
+    NoStream,
     /// The code would need too large a frame, or memory cannot be made executable.
     NoCode,
 }
@@ -47,6 +59,9 @@ impl fmt::Display for EmitError {
                 f,
                 "the back end `{backend}` has no `{}`: it runs the masked form; allowed: `lowered`, `masks`, `liveness`",
                 stage.result()
+            ),
+            Self::NoStream => f.write_str(
+                "the program is no stream: flow control or coordinates depend on data, or an operation has no code without masks",
             ),
             Self::NoCode => f.write_str(
                 "the program has no machine code: its frame is too large, or memory cannot be made executable",
@@ -93,11 +108,18 @@ fn given(planes: impl Iterator<Item = u8>, rows: impl Iterator<Item = u16>) -> V
 /// # Errors
 /// [`EmitError`].
 pub fn emit(launch: EmitLaunch<'_>, stage: Stage, backend: Backend) -> Result<String, EmitError> {
+    if stage == Stage::Tile {
+        return emit_stream(launch, stage, backend);
+    }
     let mut observer = Observer::of_stage(stage);
     let program = match launch {
         EmitLaunch::X1k(launch) => {
             let asked = Asked { counts: launch.counters, relies: Pass::Moderate.is_on() };
-            let graph = lower(launch.program, launch.constants, asked).ok_or(EmitError::NotLowered)?;
+            // Every group of the launch is covered, as far as its domain is one of whole groups.
+            let covered = Pass::Covered.is_on() && Waves::new(launch.domain, LANES, true).is_of_quads();
+            let covered = covered.then(|| for_covered_groups(launch.program)).flatten();
+            let program = covered.as_ref().unwrap_or(launch.program);
+            let graph = lower(program, launch.constants, asked).ok_or(EmitError::NotLowered)?;
             let is_joint = !graph.writes && !launch.counters && Pass::Joint.is_on() && joint::holds(&graph);
             let lanes = if is_joint { wave::LANES } else { LANES };
             let planes = launch.planes.iter().map(|plane| plane.temp);
@@ -128,6 +150,56 @@ pub fn emit(launch: EmitLaunch<'_>, stage: Stage, backend: Backend) -> Result<St
     Err(EmitError::NoStage(stage, backend))
 }
 
+/// The text of a stage's result where a launch runs as a stream: `tile`, `select`, `allocate` and `emit`. Its arrays have four channels.
+///
+/// # Errors
+/// [`EmitError`].
+pub fn emit_stream(launch: EmitLaunch<'_>, stage: Stage, backend: Backend) -> Result<String, EmitError> {
+    #[cfg(target_arch = "x86_64")]
+    return match launch {
+        EmitLaunch::X1k(launch) => {
+            let asked = Asked { counts: launch.counters, relies: Pass::Moderate.is_on() };
+            let graph = lower(launch.program, launch.constants, asked).ok_or(EmitError::NotLowered)?;
+            stream_stage(super::stream::uniform(&graph), &Given::of(launch, None), stage, backend)
+        }
+        EmitLaunch::R700(launch) => {
+            let whole = Waves::of(launch).is_of_quads();
+            let form = masked_form(Source::R700(launch), whole, &mut Observer::default());
+            let form = form.ok_or(EmitError::NotLowered)?;
+            let r700::Launch { domain, planes, threads, .. } = *launch;
+            let given = Given { domain, planes, constants: &[], threads, watch: None };
+            stream_stage(Uniform::of(&form.code, exists, Vec::new()), &given, stage, backend)
+        }
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let _ = launch;
+        Err(EmitError::NoStage(stage, backend))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn stream_stage(
+    uniform: Option<Uniform>,
+    given: &Given<'_>,
+    stage: Stage,
+    backend: Backend,
+) -> Result<String, EmitError> {
+    let target = backend.target().ok_or(EmitError::NoStage(stage, backend))?;
+    let uniform = uniform.filter(|_| Pass::Streams.is_on()).ok_or(EmitError::NoStream)?;
+    let mut geometry = Geometry { inputs: [4; ctm_isa::x1k::INPUTS], ..Geometry::default() };
+    for (output, channels) in geometry.outputs.iter_mut().enumerate() {
+        *channels = if uniform.outputs >> (4 * output) & 0xf != 0 { 4 } else { 0 };
+    }
+    let columns = given.domain.width().min(64);
+    let inputs = super::stream::Inputs { target, uniform: &uniform, given, geometry, columns };
+    let mut observer = Observer::of_stage(stage);
+    let selected = super::stream_code(&inputs, &mut observer).ok_or(EmitError::NoStream)?;
+    let options = Options { tile: selected.chosen.tile(columns), past_caches: false };
+    let kernel = super::stream::kernel(&selected.chosen, options, &mut observer);
+    observer.text.filter(|_| kernel.is_some()).ok_or(EmitError::NoCode)
+}
+
 /// The options of compiling a text.
 #[derive(Clone, Copy, Debug)]
 pub struct TextOptions {
@@ -141,11 +213,13 @@ pub struct TextOptions {
     pub counts: bool,
     /// Wavefronts may be narrower.
     pub narrows: bool,
+    /// The program is tiled, as one of a launch of 64 x 64 processors.
+    pub is_stream: bool,
 }
 
 impl Default for TextOptions {
     fn default() -> Self {
-        Self { backend: Backend::Avx512, lanes: 16, is_whole: false, counts: false, narrows: false }
+        Self { backend: Backend::Avx512, lanes: 16, is_whole: false, counts: false, narrows: false, is_stream: false }
     }
 }
 
@@ -162,6 +236,18 @@ pub fn emit_text(text: &str, stage: Stage, options: &TextOptions) -> Result<Stri
     }
     let mut code = Code::parse(text).map_err(|error| error.to_string())?;
     verify(&code).map_err(|error| error.to_string())?;
+    #[cfg(target_arch = "x86_64")]
+    if options.is_stream || stage == Stage::Tile {
+        let given = Given {
+            domain: Domain { i0: 0, j0: 0, i1: 63, j1: 63 },
+            planes: &[x1k::Plane::position(0)],
+            constants: &[],
+            threads: 1,
+            watch: None,
+        };
+        let uniform = Uniform::of(&code, exists, Vec::new());
+        return stream_stage(uniform, &given, stage, options.backend).map_err(|error| error.to_string());
+    }
     match stage {
         Stage::Lower => return Ok(code.to_string()),
         Stage::Masks => masks::simplify(&mut code, options.is_whole),
@@ -208,38 +294,4 @@ fn emit_selected(text: &str, stage: Stage, options: &TextOptions) -> Result<Stri
     }
     verify::verify(&of, &code).map_err(|error| error.to_string())?;
     Ok(text::selected(&of, &code) + &strips_text(&strips))
-}
-
-/// The strips of each block, as a comment.
-#[cfg(target_arch = "x86_64")]
-pub fn strips_text(strips: &[Vec<std::ops::Range<usize>>]) -> String {
-    let of_block = |(block, strips): (usize, &Vec<std::ops::Range<usize>>)| {
-        let lines: Vec<String> = strips.iter().map(|of| format!("{}..{}", of.start, of.end)).collect();
-        format!("; strips of b{block}: {}\n", lines.join(" "))
-    };
-    strips.iter().enumerate().map(of_block).collect()
-}
-
-/// Machine code as text: disassembled with the feature `iced-x86`, else bytes with their offsets.
-#[cfg(all(target_arch = "x86_64", feature = "iced-x86"))]
-pub fn code_text(bytes: &[u8]) -> String {
-    use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
-    let mut formatter = IntelFormatter::new();
-    let mut text = String::new();
-    for inst in Decoder::new(64, bytes, DecoderOptions::NONE) {
-        text.push_str(&format!("{:6x}  ", inst.ip()));
-        formatter.format(&inst, &mut text);
-        text.push('\n');
-    }
-    text
-}
-
-/// Machine code as text: disassembled with the feature `iced-x86`, else bytes with their offsets.
-#[cfg(all(target_arch = "x86_64", not(feature = "iced-x86")))]
-pub fn code_text(bytes: &[u8]) -> String {
-    let line = |(number, bytes): (usize, &[u8])| {
-        let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("{:6x}  {}\n", 16 * number, bytes.join(" "))
-    };
-    bytes.chunks(16).enumerate().map(line).collect()
 }

@@ -1,11 +1,12 @@
 //! The stages that make machine code of a masked form: one method a stage, over one struct.
 
 use super::observe::Observer;
-use super::{Form, Stage};
+use super::stage::{Form, Stage, checked};
 use crate::codegen::x86::allocate::{Location, Locations, Pieces, Ranges};
 use crate::codegen::x86::lir::{Src, Vector};
-use crate::codegen::x86::masked::emit::{self, Layout};
+use crate::codegen::x86::masked::emit;
 use crate::codegen::x86::masked::fused::{self, Iterations};
+use crate::codegen::x86::masked::layout::Layout;
 use crate::codegen::x86::masked::runs::Runs;
 use crate::codegen::x86::masked::text::{allocated, selected};
 use crate::codegen::x86::masked::verify::verify;
@@ -88,11 +89,8 @@ impl<'a> Machine<'a> {
     /// Runs a stage, verifies its result in debug builds, and shows it.
     pub fn run(&mut self, stage: Stage, run: impl FnOnce(&mut Self), observer: &mut Observer) {
         run(self);
-        if cfg!(debug_assertions)
-            && let Err(error) = verify(&self.selected, &self.inputs.form.code)
-        {
-            panic!("after `{}`: {error}\n{}", stage.name(), selected(&self.selected, &self.inputs.form.code));
-        }
+        let code = &self.inputs.form.code;
+        checked(stage, || verify(&self.selected, code), || selected(&self.selected, code));
         observer.after(stage, || self.text(stage));
     }
 
@@ -104,10 +102,17 @@ impl<'a> Machine<'a> {
                 let head = format!("allocated {} lanes={} pieces={}", self.target().name, self.lanes, self.pieces());
                 let frame =
                     if stage == Stage::Frame { format!(" frame_bytes={}", self.layout.size) } else { String::new() };
-                allocated(&format!("{head}{frame}"), &self.selected, code, &self.locations.of)
+                let location = |vector: usize| {
+                    Some(match self.locations.of.get(vector)? {
+                        Location::Register(register) => format!("r{register}"),
+                        Location::Row(row) => format!("row{row}"),
+                        Location::Nowhere => "none".to_owned(),
+                    })
+                };
+                allocated(&format!("{head}{frame}"), &self.selected, code, location)
             }
-            Stage::Emit => super::emit::code_text(&self.bytes),
-            Stage::Strips => selected(&self.selected, code) + &super::emit::strips_text(&self.strips.of),
+            Stage::Emit => super::text::code_text(&self.bytes),
+            Stage::Strips => selected(&self.selected, code) + &super::text::strips_text(&self.strips.of),
             _ => selected(&self.selected, code),
         }
     }

@@ -1,7 +1,7 @@
 //! Output of the compiler's stages: `CTM_DUMP` prints stages of all programs, `ctm emit` requests the text of one
 //! stage.
 
-use super::Stage;
+use super::stage::Stage;
 use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};

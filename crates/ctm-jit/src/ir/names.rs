@@ -128,6 +128,11 @@ impl M {
     /// X1K: the lanes that an uncached write concerns, as a number.
     pub const WRITING: Self = Self::continued(Self::ENTRIES - 1);
 
+    /// The entry of the stack that it belongs to.
+    pub const fn entry(self) -> usize {
+        self.0.saturating_sub(Self::STACK) as usize / Self::PER_ENTRY as usize
+    }
+
     /// Whether it is a number, not a mask: iterations left, the loop index, the first thread.
     pub const fn is_number(self) -> bool {
         self.0 == Self::FIRST.0 || self.0 >= Self::STACK && (self.0 - Self::STACK) % Self::PER_ENTRY >= 3

@@ -71,12 +71,7 @@ pub fn text(of: &impl Field) -> String {
 /// # Errors
 /// The first broken one.
 pub fn verify(code: &Code) -> Result<(), VerifyError> {
-    for (index, block) in code.blocks.iter().enumerate() {
-        for (line, op) in block.ops.iter().enumerate() {
-            verify_op(code, block, line, op).map_err(|message| error(index, line, text(op), message))?;
-        }
-        verify_end(code, block.end).map_err(|message| error(index, block.ops.len(), text(&block.end), message))?;
-    }
+    verify_blocks(code, 4)?;
     for (line, op) in code.computed.iter().enumerate() {
         let early = op.reads().find(|value| value.index() >= line);
         if let Some(value) = early {
@@ -84,6 +79,35 @@ pub fn verify(code: &Code) -> Result<(), VerifyError> {
         }
     }
     masks_are_written(code)
+}
+
+/// Checks the rules of a form without masks. `elements`: those of a fetch.
+///
+/// # Errors
+/// The first broken one.
+pub fn verify_unmasked(code: &Code, elements: usize) -> Result<(), VerifyError> {
+    let masked = |op: &Op| match op {
+        Op::Mask(_) => true,
+        Op::Number(_) => false,
+        op => op.mask().is_some_and(|m| m != M::EXISTING),
+    };
+    for (index, block) in code.blocks.iter().enumerate() {
+        if let Some(line) = block.ops.iter().position(masked) {
+            let message = "it depends on a mask, where none is expected".to_owned();
+            return Err(error(index, line, text(&block.ops[line]), message));
+        }
+    }
+    verify_blocks(code, elements)
+}
+
+fn verify_blocks(code: &Code, elements: usize) -> Result<(), VerifyError> {
+    for (index, block) in code.blocks.iter().enumerate() {
+        for (line, op) in block.ops.iter().enumerate() {
+            verify_op((code, elements), block, line, op).map_err(|message| error(index, line, text(op), message))?;
+        }
+        verify_end(code, block.end).map_err(|message| error(index, block.ops.len(), text(&block.end), message))?;
+    }
+    Ok(())
 }
 
 fn error(block: usize, line: usize, operation: String, message: String) -> VerifyError {
@@ -119,9 +143,9 @@ fn is_64_bit(op: AluOp) -> bool {
     name.contains("64")
 }
 
-fn verify_op(code: &Code, block: &Block, line: usize, op: &Op) -> Result<(), String> {
+fn verify_op((code, elements): (&Code, usize), block: &Block, line: usize, op: &Op) -> Result<(), String> {
     for value in op.reads() {
-        verify_read(block, line, op, value)?;
+        verify_read((block, elements), line, op, value)?;
     }
     match *op {
         Op::Number(m) | Op::Guard { number: m, .. } => expect(m, Kind::Number)?,
@@ -158,13 +182,13 @@ fn verify_op(code: &Code, block: &Block, line: usize, op: &Op) -> Result<(), Str
     Ok(())
 }
 
-fn verify_read(block: &Block, line: usize, op: &Op, value: Value) -> Result<(), String> {
+fn verify_read((block, elements): (&Block, usize), line: usize, op: &Op, value: Value) -> Result<(), String> {
     if value.index() >= line {
         return Err(format!("`{}` is read before it is made", text(&value)));
     }
     let made = &block.ops[value.index()];
     match (op, made) {
-        (Op::Fetched(_, element), Op::Fetch { .. }) => below(usize::from(*element), 4, "element"),
+        (Op::Fetched(_, element), Op::Fetch { .. }) => below(usize::from(*element), elements, "element"),
         (Op::Fetched(..), _) => Err(format!("`{}` is no fetch", text(&value))),
         (_, Op::Fetch { .. }) => Err(format!("`{}` is a fetch: its elements are read by `fetched`", text(&value))),
         (_, made) if !made.is_pure() => Err(format!("`{}` is no vector", text(&value))),

@@ -1,10 +1,10 @@
 //! The engine: lowers a program once, and remembers it.
 
 use super::batches::{at_once, run};
+use super::options::{Options, StreamLimits};
 use super::{r700, x1k};
 use crate::codegen::backend::{Backend, BackendError};
 use crate::compile::observe;
-use crate::launch::CACHED_BYTES;
 use crate::launch::lanes::LANES;
 use crate::launch::wavefronts::places::Waves;
 use crate::passes::table as optional;
@@ -22,23 +22,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 const CACHED_PROGRAMS: usize = 256;
 /// Threads of an R700 thread group; the reference interpreter reports larger ones.
 const GROUP_THREADS: u32 = 1024;
-
-/// The conditions under which launches run as streams (`docs/engine/streams.md`), and their options.
-///
-/// Results do not depend on it; the tests of streams use small domains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StreamLimits {
-    /// Domains of fewer processors do not pay for code of their own.
-    pub processors: u64,
-    /// Outputs of at least this many bytes, added up, are stored past the caches.
-    pub past_caches_bytes: u64,
-}
-
-impl Default for StreamLimits {
-    fn default() -> Self {
-        Self { processors: 1024, past_caches_bytes: CACHED_BYTES }
-    }
-}
 
 /// The fast engine: gives the same bits, faults and counters as [`Interp`].
 ///
@@ -83,22 +66,6 @@ pub struct Jit {
     x1k: Programs<x1k::artifact::Artifact>,
     r700: Programs<r700::artifact::Artifact>,
     r700_bail_outs: AtomicU64,
-}
-
-/// The options of lowering and running programs.
-#[derive(Clone, Default)]
-pub struct Options {
-    limits: StreamLimits,
-    /// Launches that ran as streams.
-    streams_run: Arc<AtomicU64>,
-}
-
-impl Options {
-    /// Streams of a program.
-    #[cfg(target_arch = "x86_64")]
-    pub fn streams(&self) -> super::streams::Streams {
-        super::streams::Streams::new(self.limits, Arc::clone(&self.streams_run))
-    }
 }
 
 /// The programs that an engine has lowered, keyed by all parameters of lowering, the most recently launched first.

@@ -3,6 +3,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `engine` | [`crate::Jit`], which remembers lowered programs |
+//! | `options` | the options of an engine |
 //! | `batches` | launches: at once, or in batches of groups, whose exports are committed in order |
 //! | `x1k/`, `r700/` | the parts of launches that depend on the instruction set |
 //! | `worker` | groups whose exports are committed later, on one thread |
@@ -14,6 +15,7 @@
 pub mod batches;
 pub mod direct;
 pub mod engine;
+pub mod options;
 pub mod r700;
 #[cfg(target_arch = "x86_64")]
 pub mod streams;

@@ -1,37 +1,31 @@
 //! Streams: launches of uniform programs, with fetches at linear functions of the index pair with whole results.
 //!
-//! Such a launch needs no masks and no coordinates: see `affine` for the conditions, `prepare` for the form,
-//! `codegen/x86/stream` for the code. Groups do not matter to it, so tiles are cut to suit the machine. Its counters
+//! Such a launch needs no masks and no coordinates: see `compile/stream` for the stages that make its code. Groups do not matter to it, so tiles are cut to suit the machine. Its counters
 //! are known beforehand.
 //!
 //! Where a tile's fetches reach beyond an input, it reads a copy that is extended beyond the edge.
 
 use crate::codegen::x86::X86Target;
-use crate::codegen::x86::masked::exists;
 use crate::codegen::x86::stream::{
     Chosen, Frame, Geometry, InputView, Kernel, Options, OutputView, Part, Rect, Surfaces, Tile, is_local,
 };
-use crate::ir::masked::{Op, Var};
-use crate::ir::x1k;
+use crate::compile::observe::Observer;
+use crate::compile::stream::{Inputs, Selected, kernel};
+use crate::compile::stream_code;
 use crate::launch::direct::cells_of;
 use crate::launch::wavefronts::places::Waves;
-use crate::lower::x1k::masks;
-use crate::passes::masked::optimise;
 use crate::passes::table::Pass;
-use crate::runtime::engine::StreamLimits;
+use crate::runtime::options::{Options as EngineOptions, StreamLimits};
 use crate::runtime::wavefronts::Wavefronts;
 use crate::runtime::work::{share, threads};
-use crate::stream::affine::{Fetch, Fetches, Given, Item, Linear};
-use crate::stream::prepare::{Prepared, WHOLE};
+use crate::stream::affine::{Fetch, Given};
 use crate::stream::uniform::Uniform;
-use crate::stream::{affine, prepare};
 use ctm_exec::arrays::Form;
 use ctm_exec::r700::Cells;
-use ctm_exec::ramp::Ramp;
 use ctm_exec::watch;
 use ctm_exec::x1k::{Elements, Plane};
 use ctm_exec::{Counters, Domain, Position};
-use ctm_isa::x1k::{INPUTS, OUTPUTS};
+use ctm_isa::x1k::INPUTS;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -89,9 +83,9 @@ struct Stream {
 }
 
 impl Streams {
-    /// An empty list; `ran` counts the launches that its streams run.
-    pub fn new(limits: StreamLimits, ran: Arc<AtomicU64>) -> Self {
-        Self { entries: Mutex::default(), limits, ran }
+    /// An empty list.
+    pub fn new(options: &EngineOptions) -> Self {
+        Self { entries: Mutex::default(), limits: options.limits, ran: Arc::clone(&options.streams_run) }
     }
 
     /// Whether a stream pays: many processors, or few with long programs. `instructions`: the most that each issues, if
@@ -118,9 +112,9 @@ impl Streams {
         if entries.len() >= REMEMBERED {
             entries.remove(0);
         }
-        let fetches = affine::analyse(&uniform.code, &uniform.parts, given);
-        let stream =
-            fetches.and_then(|fetches| Stream::new(target, uniform, fetches, key, given, self.limits)).map(Arc::new);
+        let inputs = Inputs { target, uniform, given, geometry: key.geometry, columns: key.columns };
+        let selected = stream_code(&inputs, &mut Observer::of_environment());
+        let stream = selected.map(|of| Arc::new(Stream::new(of, key.columns, self.limits)));
         let constants = match &stream {
             Some(stream) => stream.constants.clone(),
             // Other constants might suit.
@@ -132,44 +126,11 @@ impl Streams {
 }
 
 impl Stream {
-    fn new(
-        target: X86Target,
-        uniform: &Uniform,
-        fetches: Fetches,
-        key: &Key,
-        given: &Given<'_>,
-        limits: StreamLimits,
-    ) -> Option<Self> {
-        let geometry = key.geometry;
-        let channels = |input| geometry.inputs[usize::from(input & 15)];
-        let mut plain = prepare::plain(uniform, &fetches, channels, wanted(uniform, &geometry)?);
-        let mut live = optimise(&mut plain.code, true, false);
-        let start = (0..Var::COUNT as u16).map(Var).filter(|&var| live[0].contains(var));
-        let given = start.filter_map(|var| Some((var, Ramp::of(var.index() / 4, var.index() % 4, given.planes)?)));
-        let start_values: Vec<(Var, Linear)> =
-            given.map(|(var, ramp)| Some((var, affine::of_ramp(&ramp)?))).collect::<Option<_>>()?;
-        let mut prepared = plain;
-        if Pass::Packed.is_on()
-            && start_values.is_empty()
-            && let Some(mut packed) = prepare::packed(&prepared)
-        {
-            let packed_live = optimise(&mut packed.code, true, false);
-            if suits(&packed, &geometry) {
-                (prepared, live) = (packed, packed_live);
-            }
-        }
-        let each = if prepared.packed { 4 } else { 16 };
-        if key.columns < each {
-            return None;
-        }
-        let operations =
-            passes(&uniform.parts).map(|(block, passes)| passes * prepared.code.blocks[block].ops.len() as u64).sum();
-        let chosen = Chosen::new(target, prepared, uniform.parts.clone(), &live, &start_values, geometry);
-        let tile = chosen.tile(key.columns);
-        let downwards = chosen.shares_rows();
-        let kernels = Mutex::default();
+    fn new(of: Selected, columns: u32, limits: StreamLimits) -> Self {
+        let Selected { constants, chosen, operations } = of;
+        let (tile, downwards, kernels) = (chosen.tile(columns), chosen.shares_rows(), Mutex::default());
         let past_caches_bytes = limits.past_caches_bytes;
-        Some(Self { constants: fetches.constants, chosen, tile, downwards, kernels, past_caches_bytes, operations })
+        Self { constants, chosen, tile, downwards, kernels, past_caches_bytes, operations }
     }
 
     fn kernel(&self, options: Options) -> Option<Arc<Kernel>> {
@@ -177,7 +138,7 @@ impl Stream {
         if let Some((_, kernel)) = kernels.iter().find(|(o, _)| *o == options) {
             return kernel.clone();
         }
-        let kernel = self.chosen.compile(options).map(Arc::new);
+        let kernel = kernel(&self.chosen, options, &mut Observer::of_environment()).map(Arc::new);
         kernels.push((options, kernel.clone()));
         kernel
     }
@@ -197,45 +158,15 @@ pub fn compile(
 ) -> Option<Arc<Kernel>> {
     let columns = launch.domain.width().min(64);
     let key = Key { planes: launch.planes.to_vec(), geometry, columns };
-    let streams = Streams::new(StreamLimits::default(), Arc::default());
+    let streams = Streams::new(&EngineOptions::default());
     let stream = streams.get(target, &key, uniform, &Given::of(launch, None))?;
     stream.kernel(Options { tile: stream.tile, past_caches: false })
-}
-
-/// The output components that are to be written; `None` when a bound output does not get all its channels.
-fn wanted(uniform: &Uniform, geometry: &Geometry) -> Option<u32> {
-    let mut wanted = 0;
-    for (target, channels) in geometry.outputs.iter().enumerate() {
-        let all = (1u32 << channels) - 1;
-        if uniform.outputs >> (4 * target) & all != all {
-            return None;
-        }
-        wanted |= all << (4 * target);
-    }
-    Some(wanted)
-}
-
-/// Whether elements have the channels that the packed form assumes.
-fn suits(packed: &Prepared, geometry: &Geometry) -> bool {
-    let outputs = geometry.outputs.iter().all(|channels| matches!(channels, 0 | 4));
-    let channels = |input: u8| geometry.inputs[usize::from(input & 15)];
-    let has_four = |ops: &[Op], op: &Op| match *op {
-        Op::Fetched(fetch, WHOLE) => prepare::input(&packed.code, &ops[fetch.index()]).map_or(0, channels) == 4,
-        _ => true,
-    };
-    outputs && packed.code.blocks.iter().all(|block| block.ops.iter().all(|op| has_four(&block.ops, op)))
 }
 
 /// An output for a stream; `None` when streams do not support it, or some channel is masked.
 pub fn output(of: Elements<Cells<'_>>, Domain { i1, j1, .. }: Domain) -> Option<OutputView<'_>> {
     let shape = of.with(());
     OutputView::of(&shape.with(cells_of(of.bytes)?), Position { i: i1, j: j1 })
-}
-
-/// The program as a stream; `None` when it is none.
-pub fn uniform(code: &x1k::Code) -> Option<Uniform> {
-    let code = masks::lower(code, false);
-    Uniform::of(&code, exists, (0..OUTPUTS).collect())
 }
 
 /// Runs a launch as a stream, and derives its counters, as every processor of these wavefronts executes every block
@@ -280,12 +211,6 @@ pub fn run(
     count(&full, lanes as u64, &mut counters);
     count(&uniform.visits, waves.lanes_of_last(), &mut counters);
     Some(counters)
-}
-
-/// The blocks, with the executions by each processor.
-fn passes(items: &[Item]) -> impl Iterator<Item = (usize, u64)> {
-    let iterations = |around: Vec<u16>| around.iter().map(|&iterations| u64::from(iterations)).product();
-    affine::blocks(items).into_iter().map(move |(block, around)| (block, iterations(around)))
 }
 
 /// Rows and columns of one kernel.

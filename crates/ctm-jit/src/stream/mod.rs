@@ -10,4 +10,5 @@
 
 pub mod affine;
 pub mod prepare;
+pub mod text;
 pub mod uniform;

@@ -419,7 +419,7 @@ impl Build<'_> {
         }
         let number = Number { depth: depth as u8, first, step: step.try_into().ok()? };
         let place = place_of(&mut self.numbers, number);
-        self.pure(Op::Number(M(place.try_into().ok()?)))
+        if place < M::ENTRIES { self.pure(Op::Number(M::loop_index(place))) } else { None }
     }
 
     /// A constant at an index; `None` where it would lie outside.
@@ -433,7 +433,7 @@ impl Build<'_> {
                 if exists(index) { self.pure(Op::Uniform(dword)) } else { None }
             }
             Op::Number(m) => {
-                let Number { depth, first: from, step } = self.numbers[m.index()];
+                let Number { depth, first: from, step } = self.numbers[m.entry()];
                 let last = i64::from(step) * i64::from(self.around[usize::from(depth)] - 1);
                 let inside = exists(from.into()) && exists(i64::from(from) + last);
                 let op = Op::GetRelative { file: File::Constants(first, count), base, element, index };

@@ -105,7 +105,7 @@ fn compile_stream(launch: &Launch<'_>, target: X86Target) -> Option<Arc<Kernel>>
     let lowered = crate::lower::x1k::lower(launch.program, launch.constants, asked(launch.counters))?;
     let mut geometry = Geometry::default();
     (geometry.inputs[0], geometry.inputs[1], geometry.outputs[0]) = (4, 4, 4);
-    let uniform = crate::runtime::streams::uniform(&lowered)?;
+    let uniform = crate::compile::stream::uniform(&lowered)?;
     crate::runtime::streams::compile(target, &uniform, launch, geometry)
 }
 

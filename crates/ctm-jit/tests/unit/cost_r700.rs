@@ -18,7 +18,7 @@ fn launch<'a>(program: &'a Program, constants: &'a Constants) -> Launch<'a> {
 }
 
 fn lower(launch: &Launch<'_>) -> Option<Artifact> {
-    Artifact::new(launch, &crate::runtime::engine::Options::default())
+    Artifact::new(launch, &crate::runtime::options::Options::default())
 }
 
 const SETS: [(X86Target, &str); 2] = [(X86Target::AVX512, "AVX-512"), (X86Target::AVX2, "AVX2")];

@@ -7,7 +7,7 @@
 use crate::codegen::backend::Backend;
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::wave::{Guest, Reads};
-use crate::runtime::engine::Options;
+use crate::runtime::options::Options;
 use crate::runtime::r700::artifact::Artifact;
 use crate::runtime::r700::launched::{R700, bindings, uniforms};
 use crate::runtime::wavefronts::Done;

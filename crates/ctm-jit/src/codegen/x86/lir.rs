@@ -3,7 +3,7 @@
 //! Vectors are numbered: first the variables that the program uses, then the vectors of blocks. Mask registers are
 //! named outright, as nothing in them outlives the operations that use it.
 
-use super::text::{MaskRegister, UnderMask};
+use super::fields::{MaskRegister, UnderMask};
 use crate::ir::text::fields::Bits;
 use crate::ir::text::instructions;
 use ctm_x86::V;

@@ -6,13 +6,13 @@
 //! | `stream/` | streams |
 //! | `lir`, `scalar` | vector instructions; the transcendental functions in them |
 //! | `allocate` | registers |
-//! | `text` | the text of the fields of instructions |
+//! | `text`, `fields` | the text of the fields of instructions |
 //! | `isa` | the targets |
 //! | `frame` | the memory of the code |
 //! | `kept` | literals and constants with registers |
 //! | `lookups` | lookups of texels and items, in Rust |
 //! | `transfer` | tiles and elements of 8 and 16 bits as rows of numbers, and back |
-//! | `vectors` | instructions on vectors, for all targets |
+//! | `vectors`, `lines` | instructions on vectors, for all targets; those and instructions on masks |
 //! | `mask_registers`, `mask_vectors` | masks of lanes in mask registers, and in vectors |
 //!
 //! `ctm-x86` encodes the instructions.
@@ -35,9 +35,11 @@
 //! Rust code between a change of the mode and the machine code handles pointers, integers and bits alone.
 
 pub mod allocate;
+mod fields;
 mod frame;
 pub mod isa;
 mod kept;
+mod lines;
 pub mod lir;
 mod lookups;
 mod mask_registers;

@@ -1,60 +1,9 @@
 //! The text of the fields of machine instructions.
 
 use super::lir::{Class, Negated, Src, Vector};
-use super::masked::Indexed;
-use crate::ir::text::fields::{Field, number, numbered};
+use crate::ir::text::fields::{Field, number};
 use crate::ir::text::{Line, TextError};
 use ctm_x86::V;
-
-numbered! {
-    /// The number of a call.
-    CallNumber "call" "call";
-}
-
-/// A mask register.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct MaskRegister(u8);
-
-/// The mask register under which another mask is made; 0: none.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct UnderMask(u8);
-
-macro_rules! mask_registers {
-    ($($ty:ident $named:literal $usual:expr;)*) => { $(
-        impl From<u8> for $ty {
-            fn from(number: u8) -> Self {
-                Self(number)
-            }
-        }
-
-        impl From<$ty> for u8 {
-            fn from(register: $ty) -> Self {
-                register.0
-            }
-        }
-
-        impl Field for $ty {
-            const NAMED: bool = $named;
-
-            fn print(&self, out: &mut String) {
-                out.push_str(&format!("k{}", self.0));
-            }
-
-            fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
-                line.one_of(&["k0", "k1", "k2", "k3"], "mask register").map(|number| Self(number as u8))
-            }
-
-            fn usual() -> Option<Self> {
-                $usual
-            }
-        }
-    )* };
-}
-
-mask_registers! {
-    MaskRegister false None;
-    UnderMask true Some(Self(0));
-}
 
 impl Field for Vector {
     const NAMED: bool = false;
@@ -156,32 +105,5 @@ impl Field for Class {
     fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
         let number = line.one_of(&["infinite", "not_finite"], "class of numbers")?;
         Ok([Self::Infinite, Self::NotFinite][number])
-    }
-}
-
-impl Field for Indexed {
-    const NAMED: bool = false;
-
-    fn print(&self, out: &mut String) {
-        match *self {
-            Self::Gprs { first, count } => out.push_str(&format!("gprs:{}:{count}", first.0)),
-            Self::Constants { first, count } => out.push_str(&format!("constants:{first}:{count}")),
-            Self::Share => out.push_str("share"),
-        }
-    }
-
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
-        let expected = "file: `gprs:` or `constants:` with the first one, `:` and how many, or `share`";
-        line.parsed(expected, |word, _| {
-            let parts: Vec<&str> = word.split(':').collect();
-            Some(match parts[..] {
-                ["gprs", first, count] => Self::Gprs { first: Vector(first.parse().ok()?), count: count.parse().ok()? },
-                ["constants", first, count] => {
-                    Self::Constants { first: first.parse().ok()?, count: count.parse().ok()? }
-                }
-                ["share"] => Self::Share,
-                _ => return None,
-            })
-        })
     }
 }

@@ -4,12 +4,10 @@
 //! `mask_registers` and `mask_vectors`.
 
 use super::lir::{K, Lir, Negated, Src, Vector};
-use super::mask_registers::MaskRegisters;
-use super::mask_vectors::MaskVectors;
 use crate::codegen::target::Target;
 use ctm_x86::{
     ADD, ADD_I32, AND, Asm, BROADCAST, CVT_I32_F32, CVT_U32_F32, FIXUP, FMADD132, FMADD213, FMADD231, FMSUB132,
-    FMSUB213, FMSUB231, FNMADD132, FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, Label, MOVAPS, MOVUPS_LOAD,
+    FMSUB213, FMSUB231, FNMADD132, FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, MOVAPS, MOVUPS_LOAD,
     MOVUPS_STORE, MUL, OR, Rm, SHIFT_IMM, SUB, V, XOR,
 };
 
@@ -170,9 +168,8 @@ pub trait Vectors: Sized {
         }
     }
 
-    /// An instruction on vectors and masks alone, for one unit; returns whether it was one. `end`: the target of a
-    /// group whose mask is empty.
-    fn single(&mut self, lir: &Lir, unit: Self::Unit, end: Label) -> bool {
+    /// An instruction on vectors alone, for one unit; returns whether it was one.
+    fn single(&mut self, lir: &Lir, unit: Self::Unit) -> bool {
         match *lir {
             Lir::Copy(dst, a) => self.copy(dst, a, unit),
             Lir::Two { op, dst, a, b } => self.two(op, dst, a, b, unit),
@@ -182,19 +179,9 @@ pub trait Vectors: Sized {
             Lir::Shift { kind: how, dst, a, count } => self.shift(how, dst, a, count, unit),
             Lir::Fma { negated, dst, operands: abc } => self.fma(negated, dst, abc, unit),
             Lir::MulAdd { negated, dst, operands: abc } => self.mul_add(negated, dst, abc, unit),
-            Lir::Store(..) | Lir::ConstRelative { .. } => return false,
-            _ => self.mask_line(lir, unit, end),
+            _ => return false,
         }
         true
-    }
-
-    /// An instruction that makes or uses a mask; `end`: the target of a group whose mask is empty.
-    fn mask_line(&mut self, lir: &Lir, unit: Self::Unit, end: Label) {
-        if self.target().has_mask_registers() {
-            self.register_line(lir, unit, end);
-        } else {
-            self.vector_line(lir, unit, end);
-        }
     }
 
     /// `dst = op(a)` with an immediate.

@@ -221,15 +221,18 @@ impl From<Element> for u8 {
     }
 }
 
+/// The names of elements; in streams the last one is all of them.
+const NAMES: [&str; 5] = ["x", "y", "z", "w", "all"];
+
 impl Field for Element {
     const NAMED: bool = false;
 
     fn print(&self, out: &mut String) {
-        out.push_str(ELEMENTS[usize::from(self.0 & 3)]);
+        out.push_str(NAMES[usize::from(self.0).min(4)]);
     }
 
     fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
-        line.one_of(&ELEMENTS, "element").map(|number| Self(number as u8))
+        line.one_of(&NAMES, "element").map(|number| Self(number as u8))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::compile::program::Program;
 use crate::ir::masked::{Fetch, Store, Var};
 use crate::launch::wavefronts::places::{Waves, row_element};
 use crate::lower::r700::waves_per_group;
-use crate::runtime::engine::Options;
+use crate::runtime::options::Options;
 #[cfg(target_arch = "x86_64")]
 use crate::runtime::streams::Streams;
 use ctm_exec::Counters;
@@ -93,7 +93,7 @@ impl Artifact {
             #[cfg(target_arch = "x86_64")]
             uniform: OnceLock::new(),
             #[cfg(target_arch = "x86_64")]
-            streams: options.streams(),
+            streams: Streams::new(options),
             reads_back,
         })
     }

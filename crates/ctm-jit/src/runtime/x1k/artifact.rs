@@ -10,7 +10,7 @@ use crate::launch::wavefronts::places::row_element;
 use crate::launch::wavefronts::wave;
 use crate::lower::x1k::{Asked, for_covered_groups, is_moderate, joint, lower};
 use crate::passes::table::Pass;
-use crate::runtime::engine::Options;
+use crate::runtime::options::Options;
 #[cfg(target_arch = "x86_64")]
 use crate::runtime::streams::Streams;
 use ctm_exec::Counters;
@@ -120,7 +120,7 @@ impl Artifact {
             #[cfg(target_arch = "x86_64")]
             uniform: OnceLock::new(),
             #[cfg(target_arch = "x86_64")]
-            streams: options.streams(),
+            streams: Streams::new(options),
             program: OnceLock::new(),
             counts: launch.counters,
             code,

@@ -138,7 +138,7 @@ impl Launched for X1k<'_> {
         if code.writes || !launch.rows.is_empty() || !own.take(launch.domain, of.program.bound) {
             return None;
         }
-        let uniform = artifact.uniform.get_or_init(|| streams::uniform(code)).as_ref()?;
+        let uniform = artifact.uniform.get_or_init(|| crate::compile::stream::uniform(code)).as_ref()?;
         let executed = uniform.executed?;
         if self.is_aliased() || !own.takes(of, uniform) {
             return None;

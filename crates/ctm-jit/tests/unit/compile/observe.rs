@@ -10,7 +10,7 @@ fn names_are_understood_or_refused() {
     assert_eq!(parse(" lower , masks"), Ok(3));
     assert_eq!(parse(""), Ok(0));
     let error = parse("masks,colour").map_err(|error| error.to_string());
-    let message = "CTM_DUMP: `colour` is no stage of the compiler; allowed: `lower`, `masks`, `liveness`, `select`, `fuse`, `strips`, \
-                   `allocate`, `frame`, `emit`";
+    let message = "CTM_DUMP: `colour` is no stage of the compiler; allowed: `lower`, `masks`, `liveness`, `tile`, `select`, `fuse`, \
+                   `strips`, `allocate`, `frame`, `emit`";
     assert_eq!(error, Err(message.to_owned()));
 }

@@ -5,6 +5,10 @@
 
 mod counters;
 pub(super) mod integers;
+mod operand;
+
+pub use operand::Operand;
+use operand::flush;
 
 use super::facts::{
     AT_LEAST, EQUAL, GREATER, INT_AT_LEAST, INT_EQUAL, INT_GREATER, LESS, NOT_GREATER, UNORDERED, comparison, outcomes,
@@ -55,31 +59,6 @@ pub fn multiply_add(s: &mut impl AluSink, dst: Vector, operands: [Operand; 3], z
         c = c.plain(s);
     }
     s.push(Lir::Two { op: asm::SUB, dst, a: c.src, b: product });
-}
-
-/// An operand.
-#[derive(Clone, Copy, Debug)]
-pub struct Operand {
-    /// Its location.
-    pub src: Src,
-    /// It holds no denormals.
-    pub flushed: bool,
-    /// It is never a NaN.
-    pub number: bool,
-    /// The caller's number for it.
-    pub value: u32,
-    /// It has to be negated first. Sums, and multiply-adds that follow IEEE, accept such operands.
-    pub negated: bool,
-}
-
-impl Operand {
-    /// The same, negated where it has to be.
-    pub fn plain(self, s: &mut (impl Sink + ?Sized)) -> Self {
-        if !self.negated {
-            return self;
-        }
-        Self { src: s.two(asm::XOR, self.src, Src::Literal(SIGN)), negated: false, ..self }
-    }
 }
 
 /// An operation of one slot with its modifiers.
@@ -455,11 +434,6 @@ pub fn cube(s: &mut impl Sink, dst: Vector, element: u8, [vx, vy, vz]: [Operand;
         flush_result(s, dst, vx.flushed && vy.flushed && vz.flushed);
     }
     alu.finish(s, dst, true);
-}
-
-/// An operand without denormals.
-fn flush(s: &mut impl Sink, operand: Operand) -> Src {
-    if operand.flushed { operand.src } else { s.two(asm::MUL, operand.src, Src::Literal(ONE)) }
 }
 
 fn flush_result(s: &mut impl Sink, dst: Vector, flushed: bool) {

@@ -18,6 +18,7 @@
 
 mod active;
 mod elements;
+mod input;
 mod masks;
 mod pieces;
 mod relative;
@@ -25,122 +26,22 @@ mod under;
 mod vectors;
 
 use super::fused::Iterations;
+use super::ins::{Call, Ins};
 use super::kept::enters_loop;
-use super::{AGAIN, Call, Ins, LENDS, ROW, SPENT, head};
-use crate::codegen::target::{self, MOST_REGISTERS};
-use crate::codegen::x86::X86Target;
-use crate::codegen::x86::allocate::Locations;
+use super::layout::{AGAIN, LENDS, MASK_ROWS, ROW, SPENT, head};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::{Code, Counter, End, M, Target, Var};
 use crate::ir::order::postorder;
-pub use active::add_active;
-use active::{Lies, Needs};
 use ctm_x86::{Asm, Cond, Gpr, Int, Label, MOVUPS_LOAD, RAX, RBP, RBX, RDI, RDX, RSI, Rm};
+pub use input::{Input, add_active};
+use input::{Lies, Needs};
 use std::ops::Range;
 
 const ACTIVE: Gpr = 12;
 const VISITS: Gpr = 13;
 const FUEL: Gpr = 14;
 const ACTIVE_LANES: Gpr = 15;
-/// A scratch register of AVX-512.
-const GATHERED: u8 = 30;
-
-/// Rows after those for registers during calls, in bytes from these, for masks that are vectors: masks 2 and 3; the active lanes, where
-/// they have no register; lanes' indices and values.
-const MASK_ROWS: i32 = 512;
-const ACTIVE_ROWS: i32 = MASK_ROWS + 64;
-const INDEX_ROWS: i32 = ACTIVE_ROWS + ROW;
-const VALUE_ROWS: i32 = INDEX_ROWS + ROW;
-/// Bytes for registers during calls.
-const SAVE_BYTES: i32 = 64 * MOST_REGISTERS as i32;
-const _: () = assert!(VALUE_ROWS + ROW <= SAVE_BYTES);
-
-/// The offsets in the frame.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Layout {
-    /// Start values, in the artifact's order.
-    pub start: i32,
-    /// Exported elements, in the artifact's order.
-    pub exports: i32,
-    /// Vectors without a register.
-    pub spills: i32,
-    /// Bytes from one of them to the next.
-    pub spill_bytes: i32,
-    /// Vectors without a register that live within a strip.
-    pub slots: i32,
-    /// Registers during calls.
-    save: i32,
-    /// The numbers of a part's elements, and rows to load them in.
-    elements: i32,
-    /// All of it.
-    pub size: i32,
-}
-
-impl Layout {
-    /// For a target and these counts: lookups by code, start values, exported elements, spilled vectors,
-    /// bytes of each, and those of strips.
-    pub fn new(
-        (target, lookups): (&target::Target, usize),
-        starts: usize,
-        exported: usize,
-        (spilled, spill_bytes, runs): (u32, i32, u32),
-    ) -> Self {
-        let start = (super::lookup(target, lookups, 0) + 63) & !63;
-        let exports = start + ROW * starts as i32;
-        let spills = exports + ROW * exported as i32;
-        let slots = (spills + spill_bytes * spilled as i32 + 31) & !31;
-        let save = (slots + target.bytes() * runs as i32 + 63) & !63;
-        let elements = save + SAVE_BYTES;
-        Self { start, exports, spills, spill_bytes, slots, save, elements, size: elements + 64 * 5 }
-    }
-}
-
-/// The emitter's inputs.
-pub struct Input<'a> {
-    /// Its form.
-    pub code: &'a Code,
-    /// Its instructions.
-    pub lists: &'a [Vec<Ins>],
-    /// Vectors of variables.
-    pub vars: &'a [Option<Vector>],
-    /// The locations of vectors.
-    pub locations: &'a Locations,
-    /// The target.
-    pub target: X86Target,
-    /// The vector of the active lanes, where masks are vectors: their sign bits.
-    pub active: Option<Vector>,
-    /// Of each vector, whether it has a place for each part; vectors beyond the list have.
-    pub wide: &'a [bool],
-    /// Literals and constants that may have a place in loops.
-    pub kept: &'a [(Src, Vector)],
-    /// The strips of each block.
-    pub runs: &'a [Vec<Range<usize>>],
-    /// Blocks that end with an iteration of a loop.
-    pub iterations: &'a [Option<Iterations>],
-    /// The frame.
-    pub layout: Layout,
-    /// Registers of a vector.
-    pub pieces: u8,
-    /// Variables with start values, in order.
-    pub start: &'a [Var],
-    /// Variables that are live at the start.
-    pub live_in: Vec<Var>,
-    /// Exported elements, in order.
-    pub exports: &'a [usize],
-    /// The places of their rows at the end of the wavefront: those of variables without a register.
-    pub rows: &'a [i32],
-    /// Executions of blocks are counted.
-    pub counts: bool,
-    /// Instructions are counted down.
-    pub fuel: bool,
-    /// The calls of the program.
-    pub calls: &'a [Call],
-    /// The vectors that live during each of these calls.
-    pub live_during: &'a [Vec<Vector>],
-    /// It calls out, or yields.
-    pub leaves: bool,
-}
 
 /// The instructions of a rare case.
 struct Rare<'a> {
@@ -217,7 +118,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         is_whole: true,
         lies,
         needs: Needs::of(lies, input.code, input.lists, input.iterations),
-        masks: masks::locations(input),
+        masks: input::locations(input),
     };
     emit.prologue();
     let order = order(input.code);

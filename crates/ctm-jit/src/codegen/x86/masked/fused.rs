@@ -1,7 +1,7 @@
 //! Fuses instructions: comparisons into the mask of the active lanes, counted iterations with tests of lanes, and
 //! operations with masked stores: with mask registers all, else sums for counters, to which 0 is added in the other lanes.
 
-use super::{Indexed, Ins};
+use super::ins::{Indexed, Ins};
 use crate::codegen::target::Target;
 use crate::codegen::x86::lir::{Lir, Src, Vector, each_read};
 use crate::ir::masked::{Block, Code, End, M, MaskOp};

@@ -1,12 +1,12 @@
 //! The instructions of the back end, and the live ranges of their vectors.
 
 use crate::codegen::x86::allocate::Ranges;
+use crate::codegen::x86::fields::CallNumber;
 use crate::codegen::x86::lir::{self, Lir, NO_SOURCE, Src, Vector};
 use crate::codegen::x86::lookups::Looked;
-use crate::codegen::x86::text::CallNumber;
 use crate::ir::masked::{Code, Counter, End, M, MaskOp, Op, Var};
-use crate::ir::text::fields::YieldNumber;
-use crate::ir::text::instructions;
+use crate::ir::text::fields::{Field, YieldNumber};
+use crate::ir::text::{Line, TextError, instructions};
 use crate::passes::masked::VarSet;
 use ctm_x86::V;
 
@@ -219,4 +219,31 @@ pub fn ranges(
         end = first;
     }
     ranges
+}
+
+impl Field for Indexed {
+    const NAMED: bool = false;
+
+    fn print(&self, out: &mut String) {
+        match *self {
+            Self::Gprs { first, count } => out.push_str(&format!("gprs:{}:{count}", first.0)),
+            Self::Constants { first, count } => out.push_str(&format!("constants:{first}:{count}")),
+            Self::Share => out.push_str("share"),
+        }
+    }
+
+    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+        let expected = "file: `gprs:` or `constants:` with the first one, `:` and how many, or `share`";
+        line.parsed(expected, |word, _| {
+            let parts: Vec<&str> = word.split(':').collect();
+            Some(match parts[..] {
+                ["gprs", first, count] => Self::Gprs { first: Vector(first.parse().ok()?), count: count.parse().ok()? },
+                ["constants", first, count] => {
+                    Self::Constants { first: first.parse().ok()?, count: count.parse().ok()? }
+                }
+                ["share"] => Self::Share,
+                _ => return None,
+            })
+        })
+    }
 }

@@ -1,7 +1,7 @@
 //! Literals and constants pinned in registers that are free in loops; on targets whose instructions cannot broadcast four
 //! bytes, others of the constants have rows.
 
-use super::Ins;
+use super::ins::Ins;
 use crate::codegen::target::Target;
 use crate::codegen::x86::allocate::Ranges;
 use crate::codegen::x86::kept;

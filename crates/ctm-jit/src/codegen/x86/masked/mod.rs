@@ -8,6 +8,7 @@
 //! | `text`, `verify` | the text of instructions; their rules |
 //! | `runs` | strips: instructions emitted for one register part after the other |
 //! | `fused` | instructions that are emitted as one |
+//! | `layout` | the layout of the frame |
 //! | `kept` | literals and constants that loops keep in registers, or rows |
 //! | `narrow` | narrower wavefronts for programs of high register pressure |
 //! | `alu`, `doubles` | operations as instructions |
@@ -28,6 +29,7 @@ pub(in crate::codegen::x86) mod facts;
 pub mod fused;
 mod ins;
 pub mod kept;
+pub mod layout;
 pub mod narrow;
 #[cfg(test)]
 #[path = "../../../../tests/unit/occurs_r700.rs"]
@@ -43,7 +45,6 @@ pub mod wide;
 use super::isa::{Isa, X86Target};
 use super::lookups::{Rows, look_up};
 use super::{Frame, Line, exchange_mxcsr, executable, flushing, mxcsr};
-use crate::codegen::target::Target;
 use crate::ir::masked::{Code, Counter, Fetch, M};
 use crate::ir::values;
 use crate::launch::kept::{Kept, Pool};
@@ -53,119 +54,17 @@ use crate::launch::wavefronts::wave::{EXPORTS, Fetched, GRADIENTS, LANES, Ran, R
 
 use ctm_exec::r700::texture::needs_set_gradients;
 use ctm_isa::r700::ops::TexOp;
-use emit::Layout;
 use ins::Call;
 pub use ins::{Indexed, Ins, ranges};
+pub use layout::ROW;
+use layout::{
+    AGAIN, ARGUMENTS, LENDS, Layout, RESULTS, SPENT, copies, existing_lanes, gradient, head, lane_numbers, lookup,
+    table,
+};
 use memmap2::Mmap;
 pub use select::exists;
 pub use selected::{Assumed, SelectedCode, are_ordinary, asks_for_sizes, ordinary};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-
-/// Offsets in the frame.
-mod head {
-    use crate::ir::masked::M;
-    use crate::launch::wavefronts::wave::EXPORTS;
-
-    /// Pointer to the function that is called.
-    pub const FUNCTION: i32 = 0;
-    /// Pointer for that function.
-    pub const CONTEXT: i32 = 8;
-    /// The first lane of each quad.
-    pub const QUADS: i32 = 24;
-    /// Active lanes, summed over issued instructions.
-    pub const ACTIVE_LANES: i32 = 32;
-    /// Instructions that are left.
-    pub const FUEL: i32 = 40;
-    /// Pointer to the block counters.
-    pub const VISITS: i32 = 48;
-    /// Pointer to the uniform values.
-    pub const UNIFORMS: i32 = 56;
-    /// One more than the number of the yield that the wavefront has reached; 0 at its start and at its end.
-    pub const YIELD: i32 = 64;
-    /// Pointer to the local data share.
-    pub const SHARE: i32 = 72;
-    /// Pointer to the stop flag, a dword that is not 0 when the code should stop; read where instructions are counted
-    /// down.
-    pub const STOP: i32 = 80;
-    /// Lanes that looked up each input.
-    pub const LOOKUPS: i32 = 96;
-    /// Masks and numbers.
-    pub const MASKS: i32 = LOOKUPS + 8 * 16;
-    /// Lanes that wrote each exported element.
-    pub const WRITTEN: i32 = MASKS + 8 * M::COUNT as i32;
-    /// The beginning of the rows.
-    pub const ROWS: i32 = (WRITTEN + 8 * EXPORTS as i32 + 63) & !63;
-
-    /// A mask.
-    pub const fn mask(m: M) -> i32 {
-        MASKS + 8 * m.0 as i32
-    }
-}
-
-/// The return value of code whose instruction budget is used up.
-const SPENT: u32 = 4;
-/// The return value of a call that has to be repeated in the host's MXCSR.
-const AGAIN: u32 = 2;
-/// A bit of a call's number: the lookup is from mapped arrays, in our MXCSR.
-const LENDS: u32 = 1 << 31;
-
-/// Bytes of a row: all lanes of a wavefront.
-pub const ROW: i32 = 4 * LANES as i32;
-/// Arguments of a call.
-const ARGUMENTS: usize = 6;
-/// Results of a call.
-const RESULTS: usize = 4;
-
-/// The row of an argument.
-const fn argument(number: usize) -> i32 {
-    head::ROWS + ROW * number as i32
-}
-
-/// The row of a result.
-const fn result(number: usize) -> i32 {
-    head::ROWS + ROW * (ARGUMENTS + number) as i32
-}
-
-/// The row of a gradient that is set.
-const fn gradient(number: usize) -> i32 {
-    head::ROWS + ROW * (ARGUMENTS + RESULTS + number) as i32
-}
-
-/// The row of the lanes' numbers.
-const fn lane_numbers() -> i32 {
-    gradient(GRADIENTS)
-}
-
-/// The row of the lanes that exist: all bits where one does.
-const fn existing_lanes() -> i32 {
-    lane_numbers() + ROW
-}
-
-/// A number of one of the inlined lookups ([`table`]); those of the next one follow. Where instructions read whole
-/// vectors, each lane has it.
-const fn lookup(target: &Target, place: usize, number: i32) -> i32 {
-    existing_lanes() + ROW + 4 * copies(target) * (table::COUNT * place as i32 + number)
-}
-
-/// The number of copies of each of these numbers.
-const fn copies(target: &Target) -> i32 {
-    if target.has.broadcast_operands { 1 } else { target.lanes as i32 }
-}
-
-/// The numbers of a lookup.
-mod table {
-    /// Of columns, then of rows: [`crate::launch::wavefronts::bindings::Texels::numbers`].
-    pub const NUMBERS: i32 = 0;
-    pub const PER_AXIS: i32 = 4;
-    /// Elements from row to row.
-    pub const PITCH: i32 = 8;
-    /// The last column, and the last row, as whole numbers.
-    pub const LAST: i32 = 9;
-    /// Pointer to the array, in place of two of them.
-    pub const DATA: i32 = 12;
-    /// The number of them.
-    pub const COUNT: i32 = 14;
-}
 
 /// The assumptions of the code.
 #[derive(Clone, Copy, Debug)]

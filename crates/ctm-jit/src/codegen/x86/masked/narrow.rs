@@ -5,7 +5,7 @@
 //! not in the frame. They pay for starts, exports and branches again, and where each instruction waits for the one
 //! before, there is less parallel work.
 
-use super::Ins;
+use super::ins::Ins;
 use crate::codegen::target::{Cost, Costs, Target};
 use crate::codegen::x86::allocate::{Locations, Ranges};
 use crate::codegen::x86::lir::each_read;

@@ -6,7 +6,7 @@
 //! instructions, and sequences that pass masks in mask registers. An instruction that changes or reads masks as a whole
 //! moves before the strip that it was found in, unless the strip makes or reads the same masks.
 
-use super::Ins;
+use super::ins::Ins;
 use crate::codegen::target::Target;
 use crate::codegen::x86::lir::{self, Vector};
 use crate::ir::masked::{M, MaskOp};

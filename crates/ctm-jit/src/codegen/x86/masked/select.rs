@@ -12,7 +12,8 @@ mod with;
 use super::alu::{self, Alu, Operand};
 use super::doubles::{Double, Results, Wide};
 use super::facts::{EQUAL, Facts, Known, UNORDERED, truth};
-use super::{Call, Indexed, Ins};
+use super::ins::{Call, Indexed, Ins};
+use super::layout::{argument, lane_numbers, result};
 use crate::codegen::target::Target;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
@@ -306,7 +307,7 @@ impl<'a> Select<'a> {
         match *op {
             Op::Bits(bits) => return Some(Src::Literal(bits)),
             Op::Uniform(index) => return Some(Src::Const(index)),
-            Op::Lane => return Some(Src::Row(super::lane_numbers())),
+            Op::Lane => return Some(Src::Row(lane_numbers())),
             Op::Get(var) => {
                 let vector = self.vars[var.index()]?;
                 let stays = plan.of[place].store > plan.of[place].last;
@@ -372,7 +373,7 @@ impl<'a> Select<'a> {
                 let sampled = self.sampled.filter(|(made, _)| *made == of);
                 let from = match sampled.and_then(|(_, dst)| dst[usize::from(element & 3)]) {
                     Some(vector) => Src::Vector(vector),
-                    None => Src::Row(super::result(usize::from(element))),
+                    None => Src::Row(result(usize::from(element))),
                 };
                 match (plan.of[place].location, from) {
                     (None, Src::Vector(_)) => return Some(from),
@@ -435,7 +436,7 @@ impl<'a> Select<'a> {
         if !self.native(plan, place, dst) {
             let args: Vec<Src> = op.reads().map(|value| self.src(plan, value)).collect();
             self.call(Call::Pure(*op), &args, M::EXISTING);
-            self.push(Lir::Copy(dst, Src::Row(super::result(0))));
+            self.push(Lir::Copy(dst, Src::Row(result(0))));
         }
         if let Some(location) = location.filter(|&location| location != dst) {
             self.push(Lir::Copy(location, Src::Vector(dst)));
@@ -455,7 +456,7 @@ impl<'a> Select<'a> {
 
     fn call(&mut self, call: Call, args: &[Src], under: M) {
         for (n, &src) in args.iter().enumerate() {
-            self.push(Lir::Store(super::argument(n), src));
+            self.push(Lir::Store(argument(n), src));
         }
         self.put(Ins::Call(self.calls.len() as u16, under));
         self.calls.push(call);

@@ -1,8 +1,8 @@
 //! Instructions chosen for a program, before register allocation: their assumptions are known then.
 
 use super::facts::Facts;
+use super::ins::{Call, Ins};
 use super::select::{Select, SelectInputs};
-use super::{Call, Ins};
 use crate::codegen::target::Target;
 use crate::codegen::x86::lir::Vector;
 use crate::codegen::x86::lookups::Looked;

@@ -8,7 +8,8 @@
 
 mod stores;
 
-use super::{Entry, Frame, Native, Shared, Wave, gradient, head};
+use super::layout::{gradient, head};
+use super::{Entry, Frame, Native, Shared, Wave};
 use crate::codegen::x86::{MXCSR, exchange_mxcsr};
 use crate::ir::masked::M;
 use crate::launch::wavefronts::conditional::Conditional;

@@ -13,8 +13,8 @@
 //!
 //! Vectors of variables come first, in the order of the head.
 
-use super::{Call, Ins, SelectedCode};
-use crate::codegen::x86::allocate::Location;
+use super::ins::{Call, Ins};
+use super::selected::SelectedCode;
 use crate::codegen::x86::lir::Vector;
 use crate::codegen::x86::lookups::Looked;
 use crate::ir::masked::{Code, End, Fetch, Op, Store, Var, Yield};
@@ -35,15 +35,11 @@ pub fn selected(of: &SelectedCode, code: &Code) -> String {
     print("selected", of, code, |text| text)
 }
 
-/// The text of instructions with the locations of vectors: `x3@r4` in register 4, `x3@row2` in row 2 of the frame.
-pub fn allocated(head: &str, of: &SelectedCode, code: &Code, locations: &[Location]) -> String {
+/// The text of instructions with the locations of vectors by number: `x3@r4`.
+pub fn allocated(head: &str, of: &SelectedCode, code: &Code, location: impl Fn(usize) -> Option<String>) -> String {
     let locate = |word: &str| {
         let vector = word.strip_prefix('x').and_then(|number| number.parse::<usize>().ok())?;
-        Some(match locations.get(vector)? {
-            Location::Register(register) => format!("{word}@r{register}"),
-            Location::Row(row) => format!("{word}@row{row}"),
-            Location::Nowhere => format!("{word}@none"),
-        })
+        Some(format!("{word}@{}", location(vector)?))
     };
     print(head, of, code, |text| {
         let words = text.split_inclusive([' ', ',', '\n']);

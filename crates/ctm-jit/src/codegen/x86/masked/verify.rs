@@ -9,7 +9,8 @@
 //! | brackets are closed: `begin_rare` by `end_rare`, `begin_lanes` by an end that takes its mask | an end without a beginning |
 //! | widths | a mask register that is none of k1 to k3 |
 
-use super::{Ins, SelectedCode};
+use super::ins::Ins;
+use super::selected::SelectedCode;
 use crate::codegen::x86::lir::{self, Lir};
 use crate::ir::masked::Code;
 use crate::ir::verify::{VerifyError, expect_mask, text, verify_mask_op};

@@ -1,7 +1,7 @@
 //! Masks of a wavefront's lanes in general registers: the operations on them that the code for both instruction
 //! sets shares.
 
-use super::head;
+use super::layout::head;
 use ctm_x86::{Asm, Cond, Gpr, Int, RAX, RBX, RCX};
 
 /// Extensions of shifts.

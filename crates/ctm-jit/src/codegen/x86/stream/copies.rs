@@ -3,28 +3,14 @@
 use super::super::transfer::{Stored, Way};
 use super::panels::{covered, part};
 use super::run::{Rect, Surfaces};
-use super::{Chosen, Kernel, Load};
+use super::types::{Chosen, Copies, Kernel, Load, Sum};
 use crate::codegen::x86::lir::{Lir, Src};
 use crate::codegen::x86::masked::facts::UNORDERED;
 use crate::ir::masked::Var;
 use crate::stream::affine::{Fetch, depth};
 use ctm_exec::arrays::Form;
 use ctm_exec::float::NAN;
-use ctm_isa::x1k::OUTPUTS;
 use ctm_x86::{ADD, CMP_F32};
-
-/// The effect of such a program: the input whose elements each output gets, and the change of their numbers.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Copies([Option<(u8, Sum)>; OUTPUTS]);
-
-/// The change of numbers. Elements of 8 and 16 bits are unchanged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Sum {
-    /// Zero is added.
-    adds: bool,
-    /// All NaNs become canonical.
-    one_nan: bool,
-}
 
 impl Chosen {
     /// The copies of a program that does nothing else.
@@ -33,7 +19,7 @@ impl Chosen {
             return None;
         }
         // The source of each vector.
-        let mut loads: Vec<Option<(Load, Sum)>> = vec![None; self.vectors];
+        let mut loads: Vec<Option<(Load, Sum)>> = vec![None; self.selected.vectors];
         let mut tested = None;
         for lir in self.lines.iter().flatten().flatten() {
             let (dst, load) = match (*lir, tested.take()) {
@@ -57,7 +43,7 @@ impl Chosen {
         }
         let of_target = |target: usize| {
             let channels = self.geometry.outputs[target];
-            let of = |channel: u8| loads[self.vars[Var::export(target, channel.into()).index()]?.index()];
+            let of = |channel: u8| loads[self.selected.vars[Var::export(target, channel.into()).index()]?.index()];
             let (Load { fetch: Fetch { input, .. }, .. }, sum) = of(0)?;
             // In the packed form one vector has all channels.
             let mut others = if self.prepared.packed { 0..0 } else { 0..channels };

@@ -1,9 +1,8 @@
 //! From vector instructions to the code of a tile.
 
-use super::memory::table;
-use super::slots::ITERATIONS;
-use super::{
-    Chosen, Layout, Location, Options, ROW_STEP, Slot, TILE_STEP, Varies, at, iteration_step, slot_at, use_masks,
+use super::types::{
+    Chosen, ITERATIONS, Layout, Location, Options, ROW_STEP, Slot, TILE_STEP, Varies, at, iteration_step, slot_at,
+    table, use_masks,
 };
 use crate::codegen::target::SCRATCH;
 use crate::codegen::x86::allocate::Given;
@@ -21,7 +20,7 @@ pub(super) struct Emit<'a> {
     pub of: &'a Chosen,
     pub options: Options,
     /// The location of each vector's instances.
-    locations: Vec<Vec<Location>>,
+    pub locations: Vec<Vec<Location>>,
     pub asm: Asm,
     pub slots: Vec<Slot>,
     /// The registers of slots.
@@ -106,7 +105,7 @@ impl Emit<'_> {
         self.layout.masks = take(2);
         self.layout.lanes = take(usize::from(self.options.tile.vectors));
         self.layout.spills = take(0);
-        for vector in 0..of.vectors {
+        for vector in 0..of.selected.vectors {
             let given = registers.of(vector);
             let instances = self.units(of.varies[vector]).enumerate();
             let locations = instances.map(|(instance, _)| match given.get(instance) {
@@ -260,7 +259,7 @@ impl Emit<'_> {
     fn begin(&mut self) {
         let of = self.of;
         for &var in &of.live_in {
-            let Some(vector) = of.vars[var.index()] else { continue };
+            let Some(vector) = of.selected.vars[var.index()] else { continue };
             let start = of.starts.iter().find(|(start, _)| *start == var);
             for unit in self.units(of.varies[vector.index()]) {
                 self.make(vector, unit, |e, register| match start {

@@ -1,8 +1,9 @@
 //! Emission of single instructions: operands, whole vectors.
 
 use super::emit::{Emit, Unit};
-use super::{Load, Location, Slot, bytes};
+use super::types::{Load, Location, Slot, bytes};
 use crate::codegen::target::Target;
+use crate::codegen::x86::lines::line;
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
 use crate::codegen::x86::vectors::{Access, Place, Vectors};
 use ctm_x86::{Asm, Label, RAX, RBP, RBX, Rm};
@@ -118,7 +119,7 @@ impl Emit<'_> {
 
     /// One instruction for one unit; `end`: the target of a group whose mask is empty.
     pub fn line(&mut self, lir: &Lir, unit: Unit, end: Label) {
-        if self.single(lir, unit, end) {
+        if line(self, lir, unit, end) {
             return;
         }
         // The only instruction of streams that `single` does not have.

@@ -1,7 +1,7 @@
 //! Loads and stores of a tile: elements in memory, vectors in registers.
 
 use super::emit::{Emit, Unit};
-use super::{Chosen, Load, Varies, slot_at};
+use super::types::{Chosen, Load, Varies, slot_at, table};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::Var;
@@ -19,20 +19,6 @@ const HIGH: Option<u8> = Some(0xee);
 /// The even and the odd elements of two vectors, in each quarter.
 const EVEN: Option<u8> = Some(0x88);
 const ODD: Option<u8> = Some(0xdd);
-
-/// Rows of permutations in the frame.
-pub(super) mod table {
-    /// From columns to lanes.
-    pub const READ: usize = 0;
-    /// From lanes to columns.
-    pub const WRITE: usize = 1;
-    /// The permutation that orders elements of one channel after a shuffle of two-channel elements.
-    pub const READ_PAIRS: usize = 2;
-    /// The inverse permutation, for unpacking.
-    pub const WRITE_PAIRS: usize = 3;
-    /// The number of permutations.
-    pub const ROWS: usize = 4;
-}
 
 /// Bytes of a line of the caches.
 const LINE: i32 = 64;
@@ -93,7 +79,7 @@ impl Emit<'_> {
             if is_known || load.fetch.is_uniform() {
                 continue;
             }
-            let size = super::bytes(of.geometry.input(&load.fetch));
+            let size = super::types::bytes(of.geometry.input(&load.fetch));
             let bytes = size * of.columns() as i32 * i32::from(self.options.tile.vectors);
             let Some(ahead) = of.ahead(&load.fetch, [size, bytes]) else { continue };
             let first = load.fetch.x.c as i32 * size + ahead;
@@ -220,7 +206,7 @@ impl Emit<'_> {
 
     /// The value written to a channel of an output.
     fn exported(&self, target: usize, channel: usize) -> Src {
-        self.of.vars[Var::export(target, channel).index()].map_or(Src::Literal(0), Src::Vector)
+        self.of.selected.vars[Var::export(target, channel).index()].map_or(Src::Literal(0), Src::Vector)
     }
 
     /// A vector in the order of columns.

@@ -11,7 +11,7 @@
 use super::super::Frame;
 use super::super::transfer::{Area, Panel, Part, Stored};
 use super::run::{InputView, Rect, Surfaces, View, range};
-use super::{Kernel, bytes};
+use super::types::{Kernel, bytes};
 use crate::passes::table::Pass;
 use crate::stream::affine::Fetch;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};

@@ -1,10 +1,10 @@
 //! Runs kernels: fills in addresses and steps, and calls the code.
 
 use super::super::transfer::{Part, Stored, TileRows, fence};
-use super::memory::table;
+use super::Frame;
 use super::panels::{Origin, Origins};
 use super::tiles::columns;
-use super::{Base, Frame, Kernel, SLOT, Slot, at, bytes, slot_at};
+use super::types::{Base, Geometry, Kernel, SLOT, Slot, at, bytes, slot_at, table};
 use crate::codegen::x86::{Line, flushing};
 use crate::launch::lanes::LANES;
 use crate::stream::affine::{LOOPS, Linear};
@@ -290,5 +290,15 @@ impl Kernel {
         // the same ones.
         flushing(|| unsafe { entry(frame.bytes.as_mut_ptr()) });
         true
+    }
+}
+
+impl Geometry {
+    /// The geometry of a launch's arrays.
+    pub fn of(surfaces: &Surfaces<'_>) -> Self {
+        Self {
+            inputs: surfaces.inputs.each_ref().map(|view| view.as_ref().map_or(0, |view| view.channels)),
+            outputs: surfaces.outputs.each_ref().map(|view| view.as_ref().map_or(0, |view| view.channels)),
+        }
     }
 }

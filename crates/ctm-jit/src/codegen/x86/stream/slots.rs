@@ -1,15 +1,13 @@
 //! Slots: pointers and coordinates that take fixed steps.
 
 use super::emit::{Emit, Unit};
-use super::{Base, Load, Slot, Varies, slot_at};
+use super::types::{Base, ITERATIONS, Load, Slot, Varies, slot_at};
 use crate::codegen::x86::lir::{Lir, Src};
-use crate::stream::affine::{Fetch, LOOPS, Linear, depth};
+use crate::stream::affine::{Fetch, Linear, depth};
 use ctm_x86::{Gpr, Int, RAX, RBX, RCX, RDI, RDX, RSI};
 
 /// General registers for slots.
 const GENERAL: [Gpr; 8] = [RDI, RSI, RDX, RCX, 8, 9, 10, 11];
-/// The registers that count the iterations of loops, by depth; slots get those that are free.
-pub const ITERATIONS: [Gpr; LOOPS] = [12, 13, 14, 15];
 
 impl Emit<'_> {
     pub fn slot(&mut self, slot: Slot) -> usize {

@@ -1,6 +1,6 @@
 //! The size of tiles, and the vectors with registers.
 
-use super::{Chosen, Lines, Load, Location, Tile, Varies, use_masks};
+use super::types::{Chosen, Lines, Load, Location, Tile, Varies, use_masks};
 use crate::codegen::target::Target;
 use crate::codegen::x86::allocate::{Given, Lives};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
@@ -39,9 +39,9 @@ impl Chosen {
 
     /// The dependence of each vector on row and column.
     pub(super) fn varies(&self) -> Vec<Varies> {
-        let mut varies = vec![Varies::default(); self.vectors];
+        let mut varies = vec![Varies::default(); self.selected.vectors];
         for (var, value) in &self.starts {
-            if let Some(vector) = self.vars[var.index()] {
+            if let Some(vector) = self.selected.vars[var.index()] {
                 varies[vector.index()] = Varies { rows: value.j != 0, columns: value.i != 0 };
             }
         }
@@ -172,7 +172,7 @@ impl Chosen {
                     continue;
                 }
             };
-            if dst.index() >= self.used {
+            if dst.index() >= self.selected.used.len() {
                 found.insert(dst, (location, 0, 0));
             }
         }

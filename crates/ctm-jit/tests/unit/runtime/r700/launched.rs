@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::launch::wavefronts::wave::Reads;
-use crate::runtime::engine::Options;
+use crate::runtime::options::Options;
 use crate::runtime::worker::Worker;
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::{Arrays, Constants};

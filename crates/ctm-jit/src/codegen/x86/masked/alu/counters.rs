@@ -1,7 +1,7 @@
 //! Predicates that keep a counter of skipped branches in a register: PRED_SET_INV, POP, CLR, RESTORE and the PUSH forms.
 
 use super::super::facts::{AT_MOST, EQUAL, Side, truth};
-use super::{Operand, flush};
+use super::operand::{Operand, flush};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
 use ctm_exec::float::{INFINITY, ONE};

@@ -1,7 +1,7 @@
 //! Integer products and reciprocals, and the indices of the address register.
 
 use super::super::facts::{GREATER, INT_GREATER, INT_LESS};
-use super::{Operand, flush};
+use super::operand::{Operand, flush};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
 use ctm_isa::r700::ops::Op2;

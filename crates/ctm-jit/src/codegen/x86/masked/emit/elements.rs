@@ -5,8 +5,8 @@
 use super::Emit;
 use crate::codegen::x86::lir::{Src, Vector};
 use crate::codegen::x86::masked::facts::INT_NOT_EQUAL;
+use crate::codegen::x86::masked::layout::{lookup as number_of, table};
 use crate::codegen::x86::masked::wide::SHL;
-use crate::codegen::x86::masked::{self, table};
 use crate::codegen::x86::vectors::Vectors;
 use ctm_x86::{
     BROADCAST, BROADCAST_LANE_0, CMP_I32, Cond, EQUAL_I32, Int, MOVUPS_LOAD, MOVUPS_STORE, RAX, RBX, RDX, Rm, SHUFFLE,
@@ -29,7 +29,7 @@ impl Emit<'_> {
         self.in_mask = None;
         let index = self.reg(index, piece, one);
         self.asm.vector(MOVUPS_STORE, index, 0, numbers);
-        self.asm.int_load(Int::Mov, true, RDX, RBX, masked::lookup(target, lookup.into(), table::DATA));
+        self.asm.int_load(Int::Mov, true, RDX, RBX, number_of(target, lookup.into(), table::DATA));
         self.asm.vector(BROADCAST_LANE_0, two, 0, Rm::Reg(index));
         if target.has_mask_registers() {
             self.asm.evex(CMP_I32, 1, index, Rm::Reg(two), 0, false, Some(INT_NOT_EQUAL));

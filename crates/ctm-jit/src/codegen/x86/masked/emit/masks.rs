@@ -1,58 +1,10 @@
 //! Masks other than the active lanes, and numbers: in registers or in the frame; operations on all of them.
 
-use super::{ACTIVE, Emit, Input, head};
-use crate::codegen::x86::allocate::MOST_PIECES;
-use crate::codegen::x86::masked::Ins;
+use super::{ACTIVE, Emit};
+use crate::codegen::x86::masked::layout::head;
 use crate::codegen::x86::masked::wide;
-use crate::ir::masked::{End, M, MaskOp};
-use ctm_x86::{Gpr, Int, RAX, RBX, RCX, RDI, RSI};
-
-/// Registers for the masks that are used most.
-const REGISTERS: [Gpr; 5] = [9, 10, RSI, RDI, 11];
-
-/// Registers for the masks and numbers that are used most, weighted by the depth of loops. Those with uses outside of
-/// the code stay in the frame.
-pub(super) fn locations(input: &Input<'_>) -> Vec<Option<Gpr>> {
-    let mut locations = vec![None; M::COUNT];
-    if input.leaves || input.pieces > MOST_PIECES {
-        return locations;
-    }
-    let mut uses = vec![0u64; M::COUNT];
-    let shared = [M::ACTIVE, M::EXISTING, M::NONE, M::VALID];
-    for ((block, list), iterations) in input.code.blocks.iter().zip(input.lists).zip(input.iterations) {
-        let weight = 1 << (3 * u64::from(block.loops.min(8)));
-        let mut note = |m: M| uses[m.index()] += weight;
-        for ins in list {
-            match *ins {
-                Ins::Mask(op) => op.reads().into_iter().flatten().chain([op.writes()]).for_each(&mut note),
-                Ins::Set { under: m, .. }
-                | Ins::SetTwo { under: m, .. }
-                | Ins::SetRelative { under: m, .. }
-                | Ins::Keep { under: m, .. }
-                | Ins::Guard { number: m, .. }
-                | Ins::Mark(_, m)
-                | Ins::EndLeave(m)
-                | Ins::EndLanes(m) => note(m),
-                _ => {}
-            }
-        }
-        if let End::Branch { mask, .. } = block.end {
-            note(mask);
-        }
-        iterations.iter().for_each(|iterations| note(iterations.left));
-    }
-    // Vectors are made of these.
-    let numbers =
-        input.lists.iter().flatten().filter_map(|ins| if let Ins::Number(_, m) = *ins { Some(m) } else { None });
-    numbers.chain(shared).for_each(|m| uses[m.index()] = 0);
-    for register in REGISTERS {
-        let most = (0..M::COUNT).max_by_key(|&m| (uses[m], std::cmp::Reverse(m))).filter(|&m| uses[m] > 0);
-        let Some(m) = most else { break };
-        locations[m] = Some(register);
-        uses[m] = 0;
-    }
-    locations
-}
+use crate::ir::masked::{M, MaskOp};
+use ctm_x86::{Gpr, Int, RAX, RBX, RCX};
 
 impl Emit<'_> {
     /// The register of a mask.

@@ -2,11 +2,12 @@
 //!
 //! The code of all parts is unrolled, or, where there are many, the strip is a loop over them.
 
-use super::active::Lies;
-use super::{ACTIVE, Emit, Rare, head};
+use super::input::Lies;
+use super::{ACTIVE, Emit, Rare};
 use crate::codegen::x86::allocate::MOST_PIECES;
 use crate::codegen::x86::lir::{self, Lir};
-use crate::codegen::x86::masked::Ins;
+use crate::codegen::x86::masked::ins::Ins;
+use crate::codegen::x86::masked::layout::{ACTIVE_ROWS, head};
 use crate::codegen::x86::masked::wide::{SHL, SHR};
 use crate::codegen::x86::vectors::{Place, Vectors};
 use crate::ir::masked::M;
@@ -317,7 +318,7 @@ impl<'a> Emit<'a> {
     pub(super) fn active_place(&self, piece: u8) -> Place {
         match self.input.active.and_then(|active| self.register(active, piece)) {
             Some(register) => Place::Register(register),
-            None => Place::Memory(self.work_row(super::ACTIVE_ROWS, piece)),
+            None => Place::Memory(self.work_row(ACTIVE_ROWS, piece)),
         }
     }
 

@@ -1,10 +1,11 @@
 //! Registers and constants at an index of each lane: gathers and scatters; on targets without scatters stores go lane by lane.
 
-use super::{Emit, GATHERED, INDEX_ROWS, VALUE_ROWS};
+use super::Emit;
 use crate::codegen::x86::lir::{Src, Vector};
 use crate::codegen::x86::masked::facts::INT_LESS;
+use crate::codegen::x86::masked::ins::Indexed;
+use crate::codegen::x86::masked::layout::{INDEX_ROWS, ROW, VALUE_ROWS, head, lane_numbers};
 use crate::codegen::x86::masked::wide::{SHL, SHR};
-use crate::codegen::x86::masked::{Indexed, ROW, head, lane_numbers};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::M;
 use ctm_exec::float::NAN;
@@ -55,7 +56,7 @@ impl Emit<'_> {
         let (target, scratch, mask) = (self.target(), self.target().scratch(), self.mask());
         let has_registers = target.has_mask_registers();
         let to = match has_registers {
-            true => self.register(dst, piece).unwrap_or(GATHERED),
+            true => self.register(dst, piece).unwrap_or(target.mask_scratch()),
             false => target.operand_scratch(),
         };
         let count = match from {

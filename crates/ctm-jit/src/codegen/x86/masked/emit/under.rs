@@ -2,8 +2,8 @@
 
 use super::{Emit, Rare};
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
-use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::facts::{UNORDERED, opposite};
+use crate::codegen::x86::masked::ins::Ins;
 use crate::codegen::x86::masked::wide::SHR;
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::M;

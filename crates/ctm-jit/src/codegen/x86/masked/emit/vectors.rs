@@ -1,9 +1,10 @@
 //! Single vector instructions: the locations of operands and results, and the instructions that [`Vectors`] does
 //! not have.
 
-use super::Emit;
+use super::{Emit, MASK_ROWS};
 use crate::codegen::target::Target;
 use crate::codegen::x86::allocate::Location;
+use crate::codegen::x86::lines::line;
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
 use crate::codegen::x86::vectors::{Access, Place, Vectors};
 use ctm_x86::{Asm, MOVAPS, RBP, RBX, RSI, Rm};
@@ -49,7 +50,7 @@ impl Vectors for Emit<'_> {
     }
 
     fn mask_row(&self, k: K) -> Rm {
-        Rm::Row(RBX, self.input.layout.save + super::MASK_ROWS + 32 * i32::from(k - 2))
+        Rm::Row(RBX, self.input.layout.save + MASK_ROWS + 32 * i32::from(k - 2))
     }
 }
 
@@ -108,7 +109,8 @@ impl Emit<'_> {
                 self.store(from, row);
             }
             _ => {
-                let is_one = self.single(lir, piece, self.end);
+                let end = self.end;
+                let is_one = line(self, lir, piece, end);
                 debug_assert!(is_one, "{lir:?} is none of R700's");
             }
         }

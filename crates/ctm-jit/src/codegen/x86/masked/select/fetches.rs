@@ -1,7 +1,8 @@
 //! Fetches as instructions: lookups of plain texels, differences in quads, gradients that are set, calls.
 
 use super::super::facts::{INT_AT_MOST, INT_EQUAL};
-use super::super::{Call, Ins, existing_lanes, gradient, lookup, table};
+use super::super::ins::{Call, Ins};
+use super::super::layout::{existing_lanes, gradient, lookup, table};
 use super::{Plan, Select};
 use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
 use crate::codegen::x86::lookups::{Looked, REPEATS_BELOW};

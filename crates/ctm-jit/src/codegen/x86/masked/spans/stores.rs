@@ -1,6 +1,7 @@
 //! Stores the exports of wavefronts in arrays.
 
-use crate::codegen::x86::masked::{Native, head};
+use crate::codegen::x86::masked::Native;
+use crate::codegen::x86::masked::layout::head;
 use crate::codegen::x86::transfer::scaled;
 use crate::ir::masked::M;
 use crate::launch::wavefronts::outputs::Output;
