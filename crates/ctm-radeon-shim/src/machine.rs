@@ -38,7 +38,7 @@ impl Machine {
     /// Whether submissions are executed.
     #[allow(clippy::unused_self)] // The settings are the machine's.
     pub(crate) fn executes(&self) -> bool {
-        settings().execute && settings().chip.is_r700()
+        settings().execute
     }
 
     /// Checks a submission and executes it, as the settings say; returns its number of draws.

@@ -13,6 +13,7 @@
 
 use ctm_exec::Interp;
 use ctm_radeon::capture::Submission;
+use ctm_radeon::chip::Family;
 use ctm_radeon::packets::Packets;
 use ctm_radeon::replay::Replay;
 use ctm_radeon::text::assemble_for;
@@ -59,7 +60,9 @@ fn stream(replay: &Replay<BufReader<File>>, submission: &Submission, sums: &mut 
 
 /// A stream as the fuzz target reads it.
 fn seed(replay: &Replay<BufReader<File>>, submission: &Submission) -> Vec<u8> {
-    let mut bytes = u32::try_from(submission.words.len()).unwrap_or(0).to_le_bytes().to_vec();
+    let count = u32::try_from(submission.words.len()).unwrap_or(0);
+    let chip = if replay.chip().family == Family::R500 { 1 << 31 } else { 0 };
+    let mut bytes = (count | chip).to_le_bytes().to_vec();
     bytes.extend(submission.words.iter().flat_map(|word| word.to_le_bytes()));
     for relocation in &submission.relocations {
         let buffer = replay.buffers().get(&relocation.buffer).map_or(&[][..], |buffer| &buffer.bytes);

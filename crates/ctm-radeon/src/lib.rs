@@ -1,4 +1,4 @@
-//! Command streams of R6xx and R7xx Radeons: their words as text, checks, and a device that draws.
+//! Command streams of R5xx, R6xx and R7xx Radeons: their words as text, checks, and a device that draws.
 //!
 //! A stream is a list of words that a driver hands to the kernel, with relocations that name the buffers of its addresses.
 //!

@@ -2,8 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+use ctm_exec::{Budget, Engine, Interp};
+use ctm_jit::Jit;
+use ctm_radeon::Relocation;
 use ctm_radeon::capture::Submission;
 use ctm_radeon::check::{RULES, check_for};
+use ctm_radeon::execute::{Buffers, Device, DrawOptions, GpuMemory, Next};
 use ctm_radeon::packets::r500::{LoadVbpntr, R580, RV530, VertexArray};
 use ctm_radeon::packets::{Kind, Packets};
 use ctm_radeon::replay::Replay;
@@ -17,8 +21,9 @@ fn folder() -> PathBuf {
 }
 
 fn captures() -> Vec<PathBuf> {
-    let files = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
-    let mut all: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|e| e == "capture")).collect();
+    let files = |folder: PathBuf| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let all = files(folder()).chain(files(folder().join("notcl")));
+    let mut all: Vec<PathBuf> = all.filter(|path| path.extension().is_some_and(|e| e == "capture")).collect();
     all.sort();
     assert!(all.len() >= 10, "{}", all.len());
     all
@@ -171,4 +176,163 @@ fn registers_that_are_not_written_count_as_the_worst() {
     let found = check_for(&RV530, &words, Some(&[]), None);
     assert_eq!(found.iter().filter(|finding| finding.rule == "target-without-buffer").count(), 5, "{found:?}");
     assert_eq!(check_for(&RV530, &words, None, None), []);
+}
+
+/// The targets after each draw of a capture without vertex programs: name and bits.
+fn drawn(name: &str, engine: Box<dyn Engine>) -> Vec<(String, Vec<[u32; 4]>)> {
+    let path = folder().join("notcl").join(format!("{name}.capture"));
+    let mut replay = Replay::new(File::open(path).unwrap(), engine).unwrap();
+    replay.device().set_options(DrawOptions { targets: true, ..DrawOptions::default() });
+    let mut all = Vec::new();
+    let mut step = |stepped: &ctm_radeon::execute::Stepped<'_>| {
+        assert_eq!(stepped.problem, None);
+        all.extend(stepped.targets().unwrap().into_iter().map(|picture| (picture.name, picture.pixels)));
+        Next::Continue
+    };
+    while let Some(replayed) = replay.step(&mut step).unwrap() {
+        assert_eq!(replayed.submitted.problems, []);
+    }
+    all
+}
+
+/// The program's own test: the square over the whole window is green.
+#[test]
+fn a_square_without_a_vertex_program_is_green() {
+    let pictures = drawn("glsl-uniform", Box::<Jit>::default());
+    let (name, pixels) = pictures.last().unwrap();
+    assert_eq!(name, "colour0");
+    assert!(!pixels.is_empty() && pixels.iter().all(|pixel| pixel.map(f32::from_bits)[..3] == [0.0, 1.0, 0.0]));
+}
+
+/// Both engines give the same bits.
+#[test]
+fn the_interpreter_draws_the_same_bits() {
+    for name in ["glsl-uniform", "vbo-map-remap", "fbo-drawbuffers-blend-add"] {
+        let expected = drawn(name, Box::<Jit>::default());
+        assert!(!expected.is_empty());
+        assert!(drawn(name, Box::new(Interp)) == expected, "{name}");
+    }
+}
+
+/// A driver's clear of a colour target through the depth unit, without its vertex program: the colour (0.2, 0.3, 0.4, 1) goes to 4 rows, and the same
+/// colour as a depth to the 4 rows after them. The words of program and state are those of the driver.
+const CLEAR: &str = "
+REGISTERS
+    SC_SCISSOR0 = 0
+    SC_SCISSOR1 = {XS1: 7, YS1: 3}
+REGISTERS
+    SC_CLIP_RULE = 0xffff
+REGISTERS
+    SC_SCREENDOOR = 0xffffff
+REGISTERS
+    RB3D_CCTL = {INDEPENDENT_COLORFORMAT_ENABLE: 1}
+REGISTERS
+    ZB_CNTL = 0
+REGISTERS
+    RB3D_COLOROFFSET0 = 0x40
+RELOC 0
+REGISTERS
+    RB3D_COLORPITCH0 = 0xc00008
+REGISTERS
+    ZB_FORMAT = 2
+REGISTERS
+    ZB_DEPTHOFFSET = 0xc0
+RELOC 0
+REGISTERS
+    ZB_DEPTHPITCH = 8
+REGISTERS
+    ZB_BW_CNTL = 0x20
+REGISTERS
+    ZB_DEPTHCLEARVALUE = 0xff664c33
+REGISTERS
+    RB3D_COLOR_CHANNEL_MASK = 15
+REGISTERS
+    VAP_CNTL_STATUS = {PVS_BYPASS: 1}
+REGISTERS
+    VAP_PROG_STREAM_CNTL_0 = {DATA_TYPE_0: FLOAT_4, LAST_VEC_0: 1}
+REGISTERS
+    VAP_PROG_STREAM_CNTL_EXT_0 = 0xf688
+REGISTERS
+    VAP_VTX_SIZE = 4
+REGISTERS
+    VAP_VTE_CNTL = 0x300
+REGISTERS
+    US_OUT_FMT_0 = 0x3900
+REGISTERS
+    US_CODE_ADDR = 0
+REGISTERS
+    GA_US_VECTOR_INDEX = 0
+REGISTERS one
+    GA_US_VECTOR_DATA = 0x00078005
+    GA_US_VECTOR_DATA = 0x08020100
+    GA_US_VECTOR_DATA = 0x08020100
+    GA_US_VECTOR_DATA = 0x00db0220
+    GA_US_VECTOR_DATA = 0x00c0c000
+    GA_US_VECTOR_DATA = 0x20490000
+REGISTERS
+    GA_US_VECTOR_INDEX = {TYPE: CONSTANTS}
+REGISTERS one
+    GA_US_VECTOR_DATA = 0.2
+    GA_US_VECTOR_DATA = 0.3
+    GA_US_VECTOR_DATA = 0.4
+    GA_US_VECTOR_DATA = 1.0
+REGISTERS
+    GA_ROUND_MODE = 0x31
+REGISTERS
+    GA_POINT_SIZE = {HEIGHT: 24, WIDTH: 48}
+3D_DRAW_IMMD_2 initiator={PRIM_TYPE: POINTS, PRIM_WALK: VERTEX_EMBEDDED, NUM_VERTICES: 1}, word=4.0, word=2.0, word=1.0, word=1.0
+";
+
+#[test]
+fn a_clear_goes_to_both_halves() {
+    let words = assemble_for(&RV530, CLEAR).unwrap();
+    let mut memory = Buffers::default();
+    memory.insert(1 << 20, vec![0x11; 4096]);
+    let relocations = [Relocation { handle: 1, base: 1 << 20, size: 4096 }];
+    assert_eq!(check_for(&RV530, &words, Some(&relocations), None), []);
+    let mut device = Device::new(Box::<Jit>::default());
+    device.set_chip(&RV530);
+    assert_eq!(device.submit(&words, &relocations, &mut memory).problems, []);
+    let bytes = memory.bytes(1 << 20, 0x200).unwrap();
+    for (n, pixel) in bytes.chunks_exact(4).enumerate() {
+        let expected = if (0x10..0x50).contains(&n) { [0x33, 0x4c, 0x66, 0xff] } else { [0x11; 4] };
+        // 0.3 lies between two fractions of 255.
+        let is_near = pixel.iter().zip(expected).all(|(found, expected)| found.abs_diff(expected) <= 1);
+        assert!(is_near, "cell {n:#x} is {pixel:x?}, {expected:x?} is expected");
+    }
+    assert_eq!(bytes[0xc0..0xc4], [0x33, 0x4c, 0x66, 0xff]);
+}
+
+/// A driver's streams with changed words: checks and the device end with or without an error, and only buffers change.
+#[test]
+fn changed_streams_end() {
+    let mut state = 11u64;
+    let mut random = move |most: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % most.max(1)
+    };
+    for path in captures().into_iter().filter(|path| path.metadata().unwrap().len() < 4000) {
+        for _ in 0..6 {
+            let mut replay = open(&path);
+            let mut device = Device::new(Box::<Jit>::default());
+            device.set_chip(&RV530);
+            let budget =
+                Budget { instructions_per_group: Some(20_000), time: Some(std::time::Duration::from_millis(100)) };
+            device.set_options(DrawOptions { one_thread: true, budget, ..DrawOptions::default() });
+            while let Some(submission) = replay.read().unwrap() {
+                let relocations = replay.relocations(&submission);
+                let mut memory = Buffers::default();
+                for relocation in &relocations {
+                    memory.insert(relocation.base, replay.buffers()[&relocation.handle].bytes.clone());
+                }
+                let mut words = submission.words;
+                for _ in 0..1 + random(8) {
+                    let at = random(words.len());
+                    words[at] ^= 1 << random(32);
+                }
+                let _ = check_for(&RV530, &words, Some(&relocations), Some(&memory));
+                let _ = device.submit(&words, &relocations, &mut memory);
+            }
+        }
+    }
 }

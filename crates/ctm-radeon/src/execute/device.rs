@@ -203,6 +203,8 @@ pub(super) struct Placed<'a> {
     pub(super) absolute: bool,
     relocations: Vec<Relocation>,
     next: usize,
+    /// Of a draw of an R500: the address and the dwords of the indices in the packet after it.
+    pub(super) indices: Option<(u64, u32)>,
 }
 
 impl Placed<'_> {
@@ -335,7 +337,7 @@ impl Device {
                 }
             };
             let absolute = matches!(addresses, Addresses::Absolute);
-            let mut placed = Placed { packet, absolute, relocations: Vec::new(), next: 0 };
+            let mut placed = Placed { packet, absolute, relocations: Vec::new(), next: 0, indices: None };
             // Relocations directly follow the packet that they belong to.
             if let (Addresses::Relocated(relocations), None) = (addresses, packet.relocation()) {
                 while let Some(operand) = packets.peek().and_then(|next| next.as_ref().ok()?.relocation()) {
@@ -344,6 +346,13 @@ impl Device {
                         placed.relocations.push(*found);
                     }
                 }
+            }
+            if let (Addresses::Relocated(relocations), Family::R500, true) =
+                (addresses, self.chip.family, packet.draws())
+            {
+                let after = packet.at + packet.words.len() + 1;
+                let rest = Packets::of(self.chip, words.get(after..).unwrap_or_default());
+                placed.indices = r500::index_buffer_after(rest, relocations);
             }
             let draws = packet.draws();
             submitted.draws += u32::from(draws);

@@ -1,6 +1,6 @@
 //! From registers to the state of a draw: functions of the registers alone. Depth, stencil and blending are in `merge`.
 
-mod merge;
+pub(in crate::execute) mod merge;
 
 use super::registers::Registers;
 use crate::registers::{clip, colour, depth, scan, setup, spi, sq, vgt};

@@ -1,15 +1,30 @@
 //! The packets of an R500: registers, ports, arrays of vertices, draws.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `vertices` | vertex fetch |
+//! | `draws` | a draw: inputs of the pixel program, targets |
+//! | `state` | from registers to the state of a draw |
+//! | `targets` | targets and textures |
+
+mod draws;
+mod state;
+mod targets;
+mod vertices;
 
 use super::device::{Device, Placed};
-use super::draws::{Outline, TargetPicture};
+use super::draws::Outline;
 use super::memory::GpuMemory;
 use super::registers::Registers;
 use super::state::SpecialOp;
 use crate::Error;
-use crate::packets::Kind;
-use crate::packets::r500::{Command, LoadVbpntr, VertexArray};
+use crate::packets::r500::{
+    Command, DrawImmd, DrawImmd2, DrawIndx, DrawIndx2, DrawVbuf, DrawVbuf2, LoadVbpntr, VertexArray,
+};
 use crate::packets::words::{R500Primitive, VertexFetch, Walk};
-use crate::registers::{clip, sq, vgt};
+use crate::packets::{Kind, Packets};
+use crate::registers::{clip, depth, sq, vgt};
+use crate::stream::Relocation;
 use ctm_draw::Counts;
 use ctm_draw::state::Topology;
 
@@ -39,6 +54,29 @@ pub(in crate::execute) struct State {
     arrays: Vec<(VertexArray, u64)>,
     /// The last draw.
     last: VertexFetch,
+    /// Samples that passed since ZB_ZPASS_DATA was written, with its value.
+    passed: u32,
+}
+
+/// Where the vertices of a draw come from.
+#[derive(Clone, Debug)]
+enum Source {
+    /// The packet.
+    Embedded(Vec<u32>),
+    /// Arrays, one vertex after the other.
+    List,
+    /// Arrays, by these indices.
+    Indices(Vec<u32>),
+}
+
+/// The indices of a draw in the packet after it: their address, and dwords.
+pub(super) fn index_buffer_after(mut packets: Packets<'_>, relocations: &[Relocation]) -> Option<(u64, u32)> {
+    let packet = packets.next()?.ok()?;
+    let Kind::Packet { opcode, .. } = packet.kind else { return None };
+    let Some(Command::IndxBuffer(indices)) = Command::of(opcode, packet.words) else { return None };
+    let operand = packets.next()?.ok()?.relocation()?;
+    let buffer = relocations.get(operand as usize / 4)?;
+    Some((buffer.base.wrapping_add(indices.offset.into()), indices.dwords))
 }
 
 impl Default for State {
@@ -51,6 +89,7 @@ impl Default for State {
             us_next: 0,
             arrays: Vec::new(),
             last: VertexFetch(0),
+            passed: 0,
         }
     }
 }
@@ -105,22 +144,19 @@ fn topology(primitive: R500Primitive) -> Option<Topology> {
     })
 }
 
-/// The contents of the targets that registers name.
-pub(super) fn pictures(_: &Registers, _: &dyn GpuMemory) -> Result<Vec<TargetPicture>, Error> {
-    Ok(Vec::new())
-}
+pub(super) use draws::pictures;
 
 impl Device {
     /// Runs a packet of an R500.
     pub(in crate::execute) fn r500_packet(
         &mut self,
         placed: &mut Placed<'_>,
-        _: &mut dyn GpuMemory,
+        memory: &mut dyn GpuMemory,
     ) -> Result<(), Error> {
         let packet = placed.packet;
         let opcode = match packet.kind {
             Kind::Filler => return Ok(()),
-            Kind::Registers { .. } => return self.write_registers(placed),
+            Kind::Registers { .. } => return self.write_registers(placed, memory),
             Kind::Packet { opcode, .. } => opcode,
         };
         let Some(command) = Command::of(opcode, packet.words) else {
@@ -134,16 +170,22 @@ impl Device {
             | Command::ClearCmask(_)
             | Command::IndxBuffer(_) => Ok(()),
             Command::LoadVbpntr(_) => self.load_arrays(placed),
-            Command::DrawVbuf(packet) => self.draw_r500(packet.initiator),
-            Command::DrawImmd(packet) => self.draw_r500(packet.initiator),
-            Command::DrawIndx(packet) => self.draw_r500(packet.initiator),
-            Command::DrawVbuf2(packet) => self.draw_r500(packet.initiator),
-            Command::DrawImmd2(packet) => self.draw_r500(packet.initiator),
-            Command::DrawIndx2(packet) => self.draw_r500(packet.initiator),
+            Command::DrawVbuf(DrawVbuf { initiator, .. })
+            | Command::DrawImmd(DrawImmd { initiator, .. })
+            | Command::DrawIndx(DrawIndx { initiator, .. }) => {
+                let payload = packet.words.get(DrawImmd::WORDS.len()..).unwrap_or_default();
+                self.draw_r500(placed, memory, initiator, payload)
+            }
+            Command::DrawVbuf2(DrawVbuf2 { initiator })
+            | Command::DrawImmd2(DrawImmd2 { initiator })
+            | Command::DrawIndx2(DrawIndx2 { initiator }) => {
+                let payload = packet.words.get(DrawImmd2::WORDS.len()..).unwrap_or_default();
+                self.draw_r500(placed, memory, initiator, payload)
+            }
         }
     }
 
-    fn write_registers(&mut self, placed: &mut Placed<'_>) -> Result<(), Error> {
+    fn write_registers(&mut self, placed: &mut Placed<'_>, memory: &mut dyn GpuMemory) -> Result<(), Error> {
         let packet = placed.packet;
         let table = self.chip().registers;
         for (offset, value) in packet.direct_registers() {
@@ -156,7 +198,19 @@ impl Device {
             }
             self.set(offset, value);
             self.port(offset, value);
+            if offset == depth::r500::ZB_ZPASS_ADDR::REGISTER.offset {
+                self.store_passed(memory, value.into())?;
+            }
         }
+        Ok(())
+    }
+
+    /// Stores the number of samples that passed.
+    fn store_passed(&self, memory: &mut dyn GpuMemory, at: u64) -> Result<(), Error> {
+        let to = memory.bytes_mut(at, 4).ok_or_else(|| {
+            Error::new("outside-memory", format!("ZB_ZPASS_ADDR: 4 bytes at {at:#x} lie outside their buffer"))
+        })?;
+        to.copy_from_slice(&self.r500.passed.to_le_bytes());
         Ok(())
     }
 
@@ -175,6 +229,8 @@ impl Device {
             let index = self.registers.get(programs::GA_US_VECTOR_INDEX::INDEX) as usize;
             let of_constants = self.registers.get(programs::GA_US_VECTOR_INDEX::TYPE) == 1;
             self.r500.write_us(index, of_constants, value);
+        } else if is(depth::r500::ZB_ZPASS_DATA::REGISTER) {
+            self.r500.passed = value;
         }
     }
 
@@ -185,12 +241,6 @@ impl Device {
             self.r500.arrays.push((array, address));
         }
         Ok(())
-    }
-
-    fn draw_r500(&mut self, initiator: VertexFetch) -> Result<(), Error> {
-        self.r500.last = initiator;
-        self.set(vgt::r500::VAP_VF_CNTL::REGISTER.offset, initiator.0);
-        Err(Error::new("unsupported-draw", "draws of an R500 are not executed"))
     }
 
     /// The last draw in a list.
@@ -211,7 +261,7 @@ impl Device {
             instances: 1,
             indexed: last.prim_walk() == Some(Walk::Indices),
             special: SpecialOp::Normal,
-            targets: Vec::new(),
+            targets: draws::targets_told(&self.registers),
             changes,
             counts,
         }

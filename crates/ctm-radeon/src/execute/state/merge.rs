@@ -10,11 +10,11 @@ use ctm_draw::state::{
 };
 use ctm_image::r700::registers::DbShaderControl;
 
-pub(super) fn compare(number: u32) -> Compare {
+pub(in crate::execute) fn compare(number: u32) -> Compare {
     Compare::ALL[number as usize % 8]
 }
 
-fn stencil_op(number: u32) -> StencilOp {
+pub(in crate::execute) fn stencil_op(number: u32) -> StencilOp {
     match number {
         0 => StencilOp::Keep,
         1 => StencilOp::Zero,

@@ -1,0 +1,527 @@
+//! A draw of an R500: vertices, inputs of the pixel program, targets.
+
+use super::super::device::{Device, DrawOptions, Placed};
+use super::super::draws::TargetPicture;
+use super::super::memory::GpuMemory;
+use super::super::registers::Registers;
+use super::state::{GRID, Transform, clip_state, colour_state, depth_state, raster_state};
+use super::targets::{Colour, Surface, Textures, cells, colour, depth, rotate};
+use super::vertices::{MOST_VERTICES, Outputs};
+use super::{Source, State, topology};
+use crate::Error;
+use crate::packets::words::{IndexSize, R500Primitive, VertexFetch, Walk};
+use crate::registers::colour::r500 as rb;
+use crate::registers::depth::r500 as zb;
+use crate::registers::scan::r500::GB_AA_CONFIG as Samples;
+use crate::registers::setup::r500 as ga;
+use crate::registers::spi::r500 as rs;
+use crate::registers::sq::r500 as us;
+use crate::registers::vgt::r500 as vap;
+use crate::table::{Bits, little_endian, little_endian_128, one_bit};
+use ctm_draw::depth::DepthFormat;
+use ctm_draw::format::Colours;
+use ctm_draw::state::{
+    Draw, DrawState, Indices, Interpolation, PixelInput, PixelInputs, PixelSource, Topology, VertexOutputs,
+    VertexSource, X1kStage,
+};
+use ctm_draw::{ColourTarget, Counts, DepthTarget, Drawn, Options, Targets};
+use ctm_exec::x1k::Constants;
+use ctm_isa::x1k::Program;
+
+/// Colour targets.
+const TARGETS: u32 = 4;
+
+fn unsupported<T>(message: impl Into<String>) -> Result<T, Error> {
+    Err(Error::new("unsupported-draw", message))
+}
+
+/// A register of the pixel program at its start: where its four values come from.
+#[derive(Clone, Copy, Debug)]
+enum Input {
+    /// Components of texture coordinates, in the order of a vertex; 62 is 0.0, 63 is 1.0.
+    Texture([u32; 4]),
+    /// A colour, and its components.
+    Colour { colour: u32, format: u32 },
+}
+
+/// Components of texture coordinates in the order of a vertex: the set and its component.
+fn components(registers: &Registers, points: bool) -> Vec<(usize, usize)> {
+    let stuffs = points && registers.flag(ga::GB_ENABLE::POINT_STUFF_ENABLE);
+    let counts = registers.word(rs::VAP_OUT_VTX_FMT_1::REGISTER, 0);
+    let mut all = Vec::new();
+    for (set, count) in rs::VAP_OUT_VTX_FMT_1::FIELDS.iter().enumerate() {
+        let count = match SOURCES[set].field.extract(registers.word(ga::GB_ENABLE::REGISTER, 0)) {
+            1 if stuffs => 2,
+            2 if stuffs => 3,
+            _ => count.extract(counts) as usize,
+        };
+        all.extend((0..count.min(4)).map(|component| (set, component)));
+    }
+    all
+}
+
+/// The sources of texture coordinates.
+const SOURCES: [Bits; 8] = [
+    ga::GB_ENABLE::TEX0_SOURCE,
+    ga::GB_ENABLE::TEX1_SOURCE,
+    ga::GB_ENABLE::TEX2_SOURCE,
+    ga::GB_ENABLE::TEX3_SOURCE,
+    ga::GB_ENABLE::TEX4_SOURCE,
+    ga::GB_ENABLE::TEX5_SOURCE,
+    ga::GB_ENABLE::TEX6_SOURCE,
+    ga::GB_ENABLE::TEX7_SOURCE,
+];
+
+/// The registers that the interpolator fills, with their sources.
+fn inputs(registers: &Registers) -> Result<Vec<(u32, Input)>, Error> {
+    use rs::{RS_INST_0 as Inst, RS_IP_0 as Ip};
+    let r = registers;
+    let mut all = Vec::new();
+    for n in 0..=r.get(rs::RS_INST_COUNT::INST_COUNT) {
+        if r.nth(Inst::TEX_CN, n) == 1 {
+            let ip = r.nth(Inst::TEX_ID, n);
+            let pointers = [Ip::TEX_PTR_S, Ip::TEX_PTR_T, Ip::TEX_PTR_R, Ip::TEX_PTR_Q].map(|bits| r.nth(bits, ip));
+            all.push((r.nth(Inst::TEX_ADDR, n), Input::Texture(pointers)));
+        }
+        match r.nth(Inst::COL_CN, n) {
+            0 => {}
+            1 => {
+                let ip = r.nth(Inst::COL_ID, n);
+                let (colour, format) = (r.nth(Ip::COL_PTR, ip), r.nth(Ip::COL_FMT, ip));
+                all.push((r.nth(Inst::COL_ADDR, n), Input::Colour { colour, format }));
+            }
+            _ => return unsupported("pixel programs with the column and row or the face as an input do not run"),
+        }
+    }
+    Ok(all)
+}
+
+/// A colour as the pixel program gets it.
+fn colour_value(registers: &Registers, colour: [u32; 4], format: u32) -> [u32; 4] {
+    let clamped = |bits: u32, unclamped: bool| {
+        let value = f32::from_bits(bits);
+        if unclamped { value } else { value.clamp(0.0, 1.0) }
+    };
+    let free = [ga::GA_ROUND_MODE::RGB_CLAMP, ga::GA_ROUND_MODE::ALPHA_CLAMP].map(|bits| registers.flag(bits));
+    let rgb: [f32; 3] = std::array::from_fn(|n| clamped(colour[n], free[0]));
+    let alpha = clamped(colour[3], free[1]);
+    // Bits 3:2 say what red, green and blue are, bits 1:0 what alpha is.
+    let rgb = match format >> 2 {
+        0 => rgb,
+        1 => [0.0; 3],
+        _ => [1.0; 3],
+    };
+    let alpha = match format & 3 {
+        0 => alpha,
+        1 => 0.0,
+        _ => 1.0,
+    };
+    [rgb[0], rgb[1], rgb[2], alpha].map(f32::to_bits)
+}
+
+/// Vertices as the drawing stages take them.
+#[derive(Default)]
+struct Vertices {
+    positions: Vec<[u32; 4]>,
+    /// By input of the pixel program.
+    parameters: Vec<Vec<[u32; 4]>>,
+}
+
+/// The corners of a point: column and row, 0 or 1, in the order of a quad.
+const CORNERS: [[usize; 2]; 4] = [[0, 0], [1, 0], [1, 1], [0, 1]];
+
+impl Device {
+    /// The vertices of a draw and, of points, the rectangles that they are.
+    fn vertices(&self, outputs: &[Outputs], inputs: &[(u32, Input)], transform: &Transform, points: bool) -> Vertices {
+        let r = &self.registers;
+        let components = components(r, points);
+        let mut all = Vertices { positions: Vec::new(), parameters: vec![Vec::new(); inputs.len()] };
+        let stuffed: Vec<bool> = SOURCES
+            .iter()
+            .map(|bits| points && r.flag(ga::GB_ENABLE::POINT_STUFF_ENABLE) && r.get(*bits) != 0)
+            .collect();
+        let corner_s = [ga::GA_POINT_S0::REGISTER, ga::GA_POINT_S1::REGISTER].map(|row| r.word(row, 0));
+        // T1 belongs to the smallest row.
+        let corner_t = [ga::GA_POINT_T1::REGISTER, ga::GA_POINT_T0::REGISTER].map(|row| r.word(row, 0));
+        for vertex in outputs {
+            let corners: &[[usize; 2]] = if points { &CORNERS } else { &CORNERS[..1] };
+            let half = if points { self.half_size(vertex) } else { [0.0; 2] };
+            for &[column, row] in corners {
+                if points {
+                    let [x, y, z, w] = transform.window(vertex.position.map(f32::from_bits));
+                    let moved = [x + [-half[0], half[0]][column], y + [-half[1], half[1]][row], z, w];
+                    all.positions.push(moved.map(f32::to_bits));
+                } else {
+                    all.positions.push(vertex.position);
+                }
+                for ((_, input), to) in inputs.iter().zip(&mut all.parameters) {
+                    to.push(match *input {
+                        Input::Texture(pointers) => pointers.map(|pointer| match components.get(pointer as usize) {
+                            Some(&(set, component)) if stuffed[set] => match component {
+                                0 => corner_s[column],
+                                1 => corner_t[row],
+                                _ => 0,
+                            },
+                            Some(&(set, component)) => vertex.textures[set][component],
+                            None if pointer == 63 => 1f32.to_bits(),
+                            None => 0,
+                        }),
+                        Input::Colour { colour, format } => {
+                            let value = vertex.colours.get(colour as usize).copied().unwrap_or_default();
+                            colour_value(r, value, format)
+                        }
+                    });
+                }
+            }
+        }
+        all
+    }
+
+    /// Half of the width and height of a point, in pixels.
+    fn half_size(&self, vertex: &Outputs) -> [f32; 2] {
+        let r = &self.registers;
+        let of = |bits: Bits| r.get(bits) as f32 / GRID;
+        match vertex.point_size {
+            Some(size) => {
+                let [least, most] = [ga::GA_POINT_MINMAX::MIN_SIZE, ga::GA_POINT_MINMAX::MAX_SIZE].map(of);
+                [(f32::from_bits(size) / 2.0).max(least).min(most); 2]
+            }
+            None => [of(ga::GA_POINT_SIZE::WIDTH), of(ga::GA_POINT_SIZE::HEIGHT)],
+        }
+    }
+
+    /// Where the vertices of a draw come from.
+    fn source(
+        &self,
+        placed: &Placed<'_>,
+        initiator: VertexFetch,
+        payload: &[u32],
+        memory: &dyn GpuMemory,
+    ) -> Result<Source, Error> {
+        let is_wide = initiator.index_size() == Some(IndexSize::Bits32);
+        let indices = |words: &[u32]| {
+            if is_wide { words.to_vec() } else { words.iter().flat_map(|word| [word & 0xffff, word >> 16]).collect() }
+        };
+        Ok(match initiator.prim_walk() {
+            Some(Walk::Embedded) => Source::Embedded(payload.to_vec()),
+            Some(Walk::VertexList) => Source::List,
+            Some(Walk::Indices) if !payload.is_empty() => Source::Indices(indices(payload)),
+            Some(Walk::Indices) => {
+                let Some((address, dwords)) = placed.indices else {
+                    return unsupported("a draw with indices has none in its packet, and no INDX_BUFFER follows it");
+                };
+                let bytes = memory.bytes(address, 4 * u64::from(dwords)).ok_or_else(|| {
+                    let message = format!("{dwords} dwords of indices at {address:#x} lie outside their buffer");
+                    Error::new("outside-memory", message)
+                })?;
+                let words: Vec<u32> = bytes.chunks_exact(4).map(|four| little_endian(four) as u32).collect();
+                Source::Indices(indices(&words))
+            }
+            Some(Walk::State) | None => return unsupported("vertices come from registers (PRIM_WALK 0)"),
+        })
+    }
+
+    /// Draws.
+    pub(super) fn draw_r500(
+        &mut self,
+        placed: &Placed<'_>,
+        memory: &mut dyn GpuMemory,
+        initiator: VertexFetch,
+        payload: &[u32],
+    ) -> Result<(), Error> {
+        self.r500.last = initiator;
+        self.set(vap::VAP_VF_CNTL::REGISTER.offset, initiator.0);
+        self.counters.last = Counts::default();
+        let Some(primitive) = initiator.prim_type() else {
+            return unsupported(format!("primitives of type {}", initiator.get(VertexFetch::PRIM_TYPE)));
+        };
+        if primitive == R500Primitive::None || self.registers.flag(vap::VAP_CNTL::VAP_NO_RENDER) {
+            return Ok(());
+        }
+        let Some(topology) = topology(primitive) else {
+            return unsupported("triangles with words of flags are not drawn");
+        };
+        let count = self.vertex_count(initiator);
+        if count > MOST_VERTICES {
+            return unsupported(format!("a draw of {count} vertices, at most {MOST_VERTICES} are drawn"));
+        }
+        if self.registers.flag(Samples::AA_ENABLE) || self.registers.flag(rb::RB3D_AARESOLVE_CTL::AARESOLVE_MODE) {
+            return unsupported("several samples a pixel are not done");
+        }
+        let bypasses = self.registers.flag(vap::VAP_CNTL_STATUS::PVS_BYPASS);
+        if !bypasses {
+            return unsupported(
+                "vertex programs do not run; Mesa's draws without them are made with RADEON_DEBUG=notcl",
+            );
+        }
+        if self.registers.flag(zb::FG_DEPTH_SRC::DEPTH_SRC) {
+            return unsupported("depths of pixel programs are not taken");
+        }
+        let source = self.source(placed, initiator, payload, memory)?;
+        let numbers = self.vertex_numbers(&source, count);
+        let vectors = self.fetch(memory, &source, &numbers)?;
+        let outputs = self.bypassed(&vectors);
+        let points = topology == Topology::Points;
+        let transform = Transform::of(&self.registers);
+        let inputs = inputs(&self.registers)?;
+        let vertices = self.vertices(&outputs, &inputs, &transform, points);
+        let topology = if points { Topology::Quads } else { topology };
+        let stages = (&transform, points, bypasses);
+        let drawn = self.draw_vertices(memory, topology, &vertices, &inputs, stages, None)?;
+        if self.registers.flag(zb::ZB_BW_CNTL::ZB_CB_CLEAR)
+            && let Some(cells) = Cells::of(&self.registers)
+        {
+            self.draw_vertices(memory, topology, &vertices, &inputs, stages, Some(&cells))?;
+        }
+        self.counters.drawn += 1;
+        self.counters.last = drawn.counts;
+        self.r500.passed = self.r500.passed.wrapping_add(drawn.counts.samples_passed as u32);
+        (self.notes, self.fragments) = (drawn.notes, drawn.fragments);
+        Ok(())
+    }
+
+    fn draw_vertices(
+        &mut self,
+        memory: &mut dyn GpuMemory,
+        topology: Topology,
+        vertices: &Vertices,
+        inputs: &[(u32, Input)],
+        (transform, points, bypasses): (&Transform, bool, bool),
+        cells: Option<&Cells>,
+    ) -> Result<Drawn, Error> {
+        let (program, constants) = match cells {
+            Some(cells) => (cells.program.clone(), cells.constants.clone()),
+            None => (self.r500.program(&self.registers)?, self.r500.constants(&self.registers)),
+        };
+        let textures = Textures::of(&self.registers, memory, program.usage().inputs.iter().copied())?;
+        let (mut targets, mut bound_depth) = (Vec::new(), None);
+        if let Some(cells) = cells {
+            targets.push((0, cells.target));
+        } else {
+            for n in 0..TARGETS {
+                if let Some(target) = colour(&self.registers, n)? {
+                    targets.push((n, target));
+                }
+            }
+            bound_depth = depth(&self.registers)?;
+        }
+        let depth = bound_depth;
+        // Every input is a parameter of its own number.
+        let semantics: Vec<u8> = (1..).take(inputs.len()).collect();
+        let registers = inputs.iter().map(|(register, _)| register + 1).max().unwrap_or(0);
+        let mut parameters = vec![PixelInput::default(); registers as usize];
+        for ((register, input), &semantic) in inputs.iter().zip(&semantics) {
+            let shading = match input {
+                Input::Texture(_) => None,
+                Input::Colour { colour, .. } => Some(self.registers.get(SHADINGS[*colour as usize % 4])),
+            };
+            let flat = shading.is_some_and(|shading| shading == 1);
+            let interpolation = if flat { Interpolation::Flat } else { Interpolation::Perspective };
+            parameters[*register as usize] = PixelInput { semantic, interpolation, ..PixelInput::default() };
+        }
+        let lists: Vec<&[[u32; 4]]> = vertices.parameters.iter().map(Vec::as_slice).collect();
+        let viewports = [transform.viewport];
+        let positions = [vertices.positions.as_slice()];
+        let mut state = DrawState::new(
+            VertexSource::Given { positions: &positions, parameters: &lists },
+            PixelSource::X1k(X1kStage { program: &program, constants: &constants, memory: &textures }),
+        );
+        state.outputs = VertexOutputs { semantics: &semantics, ..VertexOutputs::default() };
+        state.inputs = PixelInputs { parameters: &parameters, ..PixelInputs::default() };
+        state.clip = clip_state(&self.registers, transform, &viewports, bypasses);
+        state.raster = raster_state(&self.registers);
+        if points {
+            // Corners of points are positions in the window.
+            state.clip.viewports = &[];
+            (state.clip.disabled, state.clip.xy_divided, state.clip.z_divided) = (true, true, true);
+            (state.raster.cull_front, state.raster.cull_back) = (false, false);
+            (state.raster.offset_front, state.raster.offset_back) = (None, None);
+        }
+        if cells.is_none() {
+            state.depth = depth_state(&self.registers);
+            state.colour = colour_state(&self.registers, &targets)?;
+        }
+        let mut copies = Vec::new();
+        for surface in targets.iter().map(|(_, target)| &target.surface).chain(depth.iter().map(|(surface, _)| surface))
+        {
+            let bytes = memory.bytes(surface.address, surface.bytes()).ok_or_else(|| outside(surface))?;
+            copies.push((surface.address, bytes.to_vec()));
+        }
+        if let (Some((_, format)), Some((_, bytes))) = (depth, copies.last_mut()) {
+            rotate(bytes, format, false);
+        }
+        let call = Draw {
+            topology,
+            indices: Indices::Counted,
+            count: u32::try_from(vertices.positions.len()).unwrap_or(u32::MAX),
+            instances: 1,
+        };
+        let mut bound = Targets::default();
+        let mut lent = copies.iter_mut().map(|(_, bytes)| bytes.as_mut_slice());
+        for (n, Colour { surface, format, .. }) in &targets {
+            bound.colour[*n as usize % 8] = lent.next().map(|bytes| ColourTarget {
+                bytes,
+                layout: surface.layout,
+                format: *format,
+                size: surface.size,
+                slices: [0; 2],
+            });
+        }
+        if let Some((surface, format)) = &depth {
+            bound.depth = lent.next().map(|bytes| DepthTarget {
+                bytes,
+                layout: surface.layout,
+                format: *format,
+                size: surface.size,
+                slices: [0; 2],
+            });
+        }
+        let DrawOptions { one_thread, ref control, checks, watch, ref notice, .. } = self.options;
+        let budget = self.draw_budget();
+        let (control, notice) = (control.clone(), notice.clone());
+        let options = Options { one_thread, budget, control, checks, watch, notice };
+        let drawn = ctm_draw::draw_watched(self.engine.as_ref(), &state, &call, &mut bound, &options);
+        drop(bound);
+        // Stores before an error stay.
+        if let (Some((_, format)), Some((_, bytes))) = (depth, copies.last_mut()) {
+            rotate(bytes, format, true);
+        }
+        for (address, bytes) in copies {
+            if let Some(to) = memory.bytes_mut(address, bytes.len() as u64) {
+                to.copy_from_slice(&bytes);
+            }
+        }
+        drawn.map_err(|error| Error::new("draw", error.to_string()))
+    }
+}
+
+/// The shading of colours.
+const SHADINGS: [Bits; 4] = [
+    ga::GA_COLOR_CONTROL::RGB0_SHADING,
+    ga::GA_COLOR_CONTROL::RGB1_SHADING,
+    ga::GA_COLOR_CONTROL::RGB2_SHADING,
+    ga::GA_COLOR_CONTROL::RGB3_SHADING,
+];
+
+/// The cells of a depth target that a clear of a colour target fills: every covered pixel stores ZB_DEPTHCLEARVALUE, whatever the tests say. They are drawn
+/// as a colour target.
+struct Cells {
+    target: Colour,
+    program: Program,
+    constants: Constants,
+}
+
+/// The program that stores constant 0.
+const STORES_CONSTANT: &str = ".output o = o0\n.const k = c0\n mov o, k\n end\n";
+
+impl Cells {
+    fn of(registers: &Registers) -> Option<Self> {
+        let program = ctm_isa::x1k::text::assemble(STORES_CONSTANT).program?;
+        let target = cells(registers)?;
+        let value = registers.word(zb::ZB_DEPTHCLEARVALUE::REGISTER, 0);
+        let mut constants = Constants::default();
+        constants.float[0] = if target.surface.layout.element_bytes == 4 {
+            value.to_le_bytes().map(|byte| (f32::from(byte) / 255.0).to_bits())
+        } else {
+            [((value & 0xffff) as f32 / 65535.0).to_bits(), 0, 0, 0]
+        };
+        Some(Self { target, program, constants })
+    }
+}
+
+fn outside(surface: &Surface) -> Error {
+    let message = format!("a target: {} bytes at {:#x} lie outside their buffer", surface.bytes(), surface.address);
+    Error::new("outside-memory", message)
+}
+
+impl State {
+    /// The pixel program.
+    fn program(&self, registers: &Registers) -> Result<Program, Error> {
+        let r = registers;
+        let begin = r.get(us::US_CODE_OFFSET::OFFSET_ADDR) as usize;
+        let [first, last] = [us::US_CODE_ADDR::START_ADDR, us::US_CODE_ADDR::END_ADDR].map(|bits| r.get(bits));
+        let Some(words) = self.us.get(begin..=begin + last as usize) else {
+            return unsupported(format!(
+                "the pixel program ends at instruction {}, there are 512",
+                begin + last as usize
+            ));
+        };
+        Ok(Program {
+            first: first as u16,
+            last: last as u16,
+            full_flow_control: r.flag(us::US_FC_CTRL::FULL_FC_EN),
+            zero_times_anything: r.flag(us::US_CONFIG::ZERO_TIMES_ANYTHING_EQUALS_ZERO),
+            preloads: Vec::new(),
+            ..Program::from_words(words.to_vec())
+        })
+    }
+
+    fn constants(&self, registers: &Registers) -> Constants {
+        let booleans = registers.word(us::US_FC_BOOL_CONST::REGISTER, 0);
+        let mut constants = Constants::default();
+        constants.float.iter_mut().zip(&self.us_constants).for_each(|(to, from)| *to = *from);
+        for (n, to) in (0u32..).zip(&mut constants.int) {
+            *to = registers.word(us::US_FC_INT_CONST_0::REGISTER, n).to_le_bytes();
+        }
+        for (n, to) in (0u32..).zip(&mut constants.bool) {
+            *to = booleans & one_bit(n) != 0;
+        }
+        constants
+    }
+}
+
+/// The contents of the targets that registers name.
+pub(in crate::execute) fn pictures(registers: &Registers, memory: &dyn GpuMemory) -> Result<Vec<TargetPicture>, Error> {
+    let mut pictures = Vec::new();
+    for n in 0..TARGETS {
+        let Some(Colour { surface, format, .. }) = colour(registers, n)? else { continue };
+        let colours = Colours::new(format).map_err(|error| Error::new("unsupported-target", error.to_string()))?;
+        let bytes = memory.bytes(surface.address, surface.bytes()).ok_or_else(|| outside(&surface))?;
+        let pixels =
+            samples(&surface, bytes, colours.bytes()).map(|of| colours.unpack(little_endian_128(of))).collect();
+        let (size, layout) = (surface.size, surface.layout);
+        pictures.push(TargetPicture { name: format!("colour{n}"), size, pixels, integers: false, layout });
+    }
+    if let Some((surface, format)) = depth(registers)? {
+        let mut bytes = memory.bytes(surface.address, surface.bytes()).ok_or_else(|| outside(&surface))?.to_vec();
+        rotate(&mut bytes, format, false);
+        let all: Vec<(u32, u8)> =
+            samples(&surface, &bytes, format.bytes()).map(|of| format.unpack(little_endian(of))).collect();
+        let (size, layout) = (surface.size, surface.layout);
+        let number = |depth: u32| (format.number(depth) as f32).to_bits();
+        let pixels = all.iter().map(|of| [number(of.0), 0, 0, 0]).collect();
+        pictures.push(TargetPicture { name: "depth".into(), size, pixels, integers: false, layout });
+        if format == DepthFormat::S8D24 {
+            let pixels = all.iter().map(|of| [of.1.into(), 0, 0, 0]).collect();
+            pictures.push(TargetPicture { name: "stencil".into(), size, pixels, integers: true, layout });
+        }
+    }
+    Ok(pictures)
+}
+
+/// The samples of a surface that draws may reach, row by row.
+fn samples<'a>(surface: &Surface, bytes: &'a [u8], size: usize) -> impl Iterator<Item = &'a [u8]> {
+    let (layout, [width, height]) = (surface.layout, surface.size);
+    (0..height).flat_map(move |y| {
+        (0..width).map(move |x| {
+            let at = layout.offset(x, y, 0, 0) as usize;
+            bytes.get(at..at + size).unwrap_or_default()
+        })
+    })
+}
+
+/// The targets in words.
+pub(super) fn targets_told(registers: &Registers) -> Vec<String> {
+    let mut told = Vec::new();
+    let of =
+        |surface: &Surface| format!("{} x {} at {:#x}", surface.layout.pitch, surface.layout.height, surface.address);
+    for n in 0..TARGETS {
+        if let Ok(Some(Colour { surface, format, .. })) = colour(registers, n) {
+            told.push(format!("colour{n} {} {}", format.data.name(), of(&surface)));
+        }
+    }
+    if let Ok(Some((surface, format))) = depth(registers) {
+        told.push(format!("depth {format:?} {}", of(&surface)));
+    }
+    told
+}

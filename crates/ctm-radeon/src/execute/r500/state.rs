@@ -1,0 +1,296 @@
+//! From registers of an R500 to the state of a draw.
+
+use super::super::registers::Registers;
+use super::super::state::merge::{compare, stencil_op};
+use super::targets::{Colour, constant};
+use crate::Error;
+use crate::registers::colour::r500 as rb;
+use crate::registers::depth::r500 as zb;
+use crate::registers::scan::r500 as sc;
+use crate::registers::setup::r500 as ga;
+use crate::registers::{clip, vgt};
+use crate::table::{Bits, Register};
+use ctm_draw::state::{
+    AlphaTest, Blend, BlendEquation, ClipState, ColourState, ColourTargetState, Combine, Compare, DepthOffset,
+    DepthState, DepthStep, Factor, Fill, LogicOp, RasterState, Rect, Rounding, StencilFace, Viewport,
+};
+
+/// Sub-pixels of a pixel.
+pub(super) const GRID: f32 = 12.0;
+
+/// The viewport transform.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transform {
+    pub(super) viewport: Viewport,
+    /// x and y are already divided by w.
+    pub(super) xy_divided: bool,
+    /// z is already divided by w.
+    pub(super) z_divided: bool,
+    /// The fourth component is 1/w.
+    pub(super) w_is_reciprocal: bool,
+}
+
+impl Transform {
+    pub(super) fn of(registers: &Registers) -> Self {
+        use clip::r500 as vap;
+        use vap::VAP_VTE_CNTL as Vte;
+        let r = registers;
+        let step = |bits: Bits, row: &Register, off: f32| if r.flag(bits) { r.float(row, 0) } else { off };
+        let moved = |axis: usize| {
+            let offset = r.word(ga::GA_OFFSET::REGISTER, 0);
+            let both = [ga::GA_OFFSET::X_OFFSET, ga::GA_OFFSET::Y_OFFSET];
+            crate::table::signed(both[axis].field.extract(offset), 16) as f32 / GRID
+        };
+        let viewport = Viewport {
+            scale: [
+                step(Vte::VPORT_X_SCALE_ENA, vap::VAP_VPORT_XSCALE::REGISTER, 1.0),
+                step(Vte::VPORT_Y_SCALE_ENA, vap::VAP_VPORT_YSCALE::REGISTER, 1.0),
+                step(Vte::VPORT_Z_SCALE_ENA, vap::VAP_VPORT_ZSCALE::REGISTER, 1.0),
+            ],
+            offset: [
+                step(Vte::VPORT_X_OFFSET_ENA, vap::VAP_VPORT_XOFFSET::REGISTER, 0.0) + moved(0),
+                step(Vte::VPORT_Y_OFFSET_ENA, vap::VAP_VPORT_YOFFSET::REGISTER, 0.0) + moved(1),
+                step(Vte::VPORT_Z_OFFSET_ENA, vap::VAP_VPORT_ZOFFSET::REGISTER, 0.0),
+            ],
+            depth: [0.0, 1.0],
+            scissor: None,
+        };
+        Self {
+            viewport,
+            xy_divided: r.flag(Vte::VTX_XY_FMT),
+            z_divided: r.flag(Vte::VTX_Z_FMT),
+            w_is_reciprocal: !r.flag(Vte::VTX_W0_FMT),
+        }
+    }
+
+    /// A position in the window; its fourth component stays.
+    pub(super) fn window(&self, position: [f32; 4]) -> [f32; 4] {
+        let [.., w] = position;
+        let inverse = if self.w_is_reciprocal { w } else { 1.0 / w };
+        let divided = [self.xy_divided, self.xy_divided, self.z_divided];
+        let of = |n: usize| {
+            let value = if divided[n] { position[n] } else { position[n] * inverse };
+            value * self.viewport.scale[n] + self.viewport.offset[n]
+        };
+        [of(0), of(1), of(2), w]
+    }
+}
+
+/// Clipping. `viewports` has the one viewport.
+pub(super) fn clip_state<'a>(
+    registers: &Registers,
+    transform: &Transform,
+    viewports: &'a [Viewport],
+    bypasses: bool,
+) -> ClipState<'a> {
+    ClipState {
+        viewports,
+        disabled: bypasses || registers.flag(clip::r500::VAP_CLIP_CNTL::CLIP_DISABLE),
+        half_z: registers.flag(vgt::r500::VAP_CNTL::DX_CLIP_SPACE_DEF),
+        planes_only_cull: registers.flag(clip::r500::VAP_CLIP_CNTL::UCP_CULL_ONLY_ENA),
+        cut_edges_are_drawn: registers.flag(clip::r500::VAP_CLIP_CNTL::BOUNDARY_EDGE_FLAG_ENA),
+        xy_divided: transform.xy_divided,
+        z_divided: transform.z_divided,
+        w_is_reciprocal: transform.w_is_reciprocal,
+        ..ClipState::default()
+    }
+}
+
+/// The columns and rows from one corner of a rectangle to the other, which belongs to it.
+fn rect(first: [u32; 2], last: [u32; 2]) -> Rect {
+    Rect {
+        left: first[0].cast_signed(),
+        top: first[1].cast_signed(),
+        right: last[0].cast_signed() + 1,
+        bottom: last[1].cast_signed() + 1,
+    }
+}
+
+/// The pixels that draws may reach.
+fn scissor(registers: &Registers) -> Rect {
+    let corner = |x: Bits, y: Bits| [registers.get(x), registers.get(y)];
+    rect(corner(sc::SC_SCISSOR0::XS0, sc::SC_SCISSOR0::YS0), corner(sc::SC_SCISSOR1::XS1, sc::SC_SCISSOR1::YS1))
+}
+
+/// From primitives to pixels.
+pub(super) fn raster_state(registers: &Registers) -> RasterState {
+    let r = registers;
+    let fill = |bits: Bits| match r.get(bits) {
+        _ if r.get(ga::GA_POLY_MODE::POLY_MODE) == 0 => Fill::Triangles,
+        0 => Fill::Points,
+        1 => Fill::Lines,
+        _ => Fill::Triangles,
+    };
+    let offset = |enabled: Bits, scale: &Register, units: &Register| {
+        let (scale, units) = (r.float(scale, 0) / GRID, r.float(units, 0));
+        r.flag(enabled).then_some(DepthOffset { scale, units, clamp: 0.0 })
+    };
+    let clip_rectangle = |n: u32| {
+        let corner = |x: Bits, y: Bits| [r.nth(x, n), r.nth(y, n)];
+        rect(corner(sc::SC_CLIP_0_A::XS0, sc::SC_CLIP_0_A::YS0), corner(sc::SC_CLIP_0_B::XS1, sc::SC_CLIP_0_B::YS1))
+    };
+    let rule = r.get(sc::SC_CLIP_RULE::CLIP_RULE) as u16;
+    let doors = r.get(sc::SC_SCREENDOOR::SCREENDOOR);
+    let half_sizes = |bits: Bits| r.get(bits) as f32 / GRID;
+    use ga::SU_POLY_OFFSET_ENABLE as Offsets;
+    RasterState {
+        clockwise_is_front: r.flag(ga::SU_CULL_MODE::FACE),
+        cull_front: r.flag(ga::SU_CULL_MODE::CULL_FRONT),
+        cull_back: r.flag(ga::SU_CULL_MODE::CULL_BACK),
+        fill_front: fill(ga::GA_POLY_MODE::FRONT_PTYPE),
+        fill_back: fill(ga::GA_POLY_MODE::BACK_PTYPE),
+        offset_front: offset(
+            Offsets::FRONT_ENABLE,
+            ga::SU_POLY_OFFSET_FRONT_SCALE::REGISTER,
+            ga::SU_POLY_OFFSET_FRONT_OFFSET::REGISTER,
+        ),
+        offset_back: offset(
+            Offsets::BACK_ENABLE,
+            ga::SU_POLY_OFFSET_BACK_SCALE::REGISTER,
+            ga::SU_POLY_OFFSET_BACK_OFFSET::REGISTER,
+        ),
+        offset_others: r.flag(Offsets::PARA_ENABLE),
+        depth_step: DepthStep::Fixed(-24),
+        last_provokes: r.get(ga::GA_COLOR_CONTROL::PROVOKING_VERTEX) != 0,
+        no_perspective: r.flag(ga::GB_SELECT::W_SELECT),
+        rounding: match r.get(ga::GA_ROUND_MODE::GEOMETRY_ROUND) {
+            0 => Rounding::Truncate,
+            _ => Rounding::Nearest,
+        },
+        point_size: [ga::GA_POINT_SIZE::WIDTH, ga::GA_POINT_SIZE::HEIGHT].map(|bits| 2.0 * half_sizes(bits)),
+        line_width: 2.0 * half_sizes(ga::GA_LINE_CNTL::WIDTH),
+        scissor: scissor(r),
+        clip_rectangles: (rule != u16::MAX).then(|| (std::array::from_fn(|n| clip_rectangle(n as u32)), rule)),
+        // Six bits a pixel; the first is the one sample.
+        sample_mask: std::array::from_fn(|pixel| if doors >> (6 * pixel) & 1 == 1 { u8::MAX } else { 0 }),
+        ..RasterState::default()
+    }
+}
+
+/// A comparison of the depth unit, which has an order of its own.
+const fn z_compare(number: u32) -> Compare {
+    match number {
+        0 => Compare::Never,
+        1 => Compare::Less,
+        2 => Compare::LessEqual,
+        3 => Compare::Equal,
+        4 => Compare::GreaterEqual,
+        5 => Compare::Greater,
+        6 => Compare::NotEqual,
+        _ => Compare::Always,
+    }
+}
+
+/// Depth and stencil tests.
+pub(super) fn depth_state(registers: &Registers) -> DepthState {
+    use zb::{ZB_CNTL as Control, ZB_ZSTENCILCNTL as Functions};
+    let r = registers;
+    let front = r.word(zb::ZB_STENCILREFMASK::REGISTER, 0);
+    let back =
+        if r.flag(Control::STENCIL_REFMASK_FRONT_BACK) { r.word(zb::ZB_STENCILREFMASK_BF::REGISTER, 0) } else { front };
+    let face = |masks: u32, compare: Bits, ops: [Bits; 3]| {
+        let [reference, mask, write_mask, _] = masks.to_le_bytes();
+        let [fail, pass, depth_fail] = ops.map(|bits| stencil_op(r.get(bits)));
+        StencilFace { compare: z_compare(r.get(compare)), reference, mask, write_mask, fail, depth_fail, pass }
+    };
+    let stencil = r.flag(Control::STENCIL_ENABLE).then(|| {
+        let ops = [Functions::STENCILFAIL, Functions::STENCILZPASS, Functions::STENCILZFAIL];
+        face(front, Functions::STENCILFUNC, ops)
+    });
+    let stencil_back = (stencil.is_some() && r.flag(Control::STENCIL_FRONT_BACK)).then(|| {
+        let ops = [Functions::STENCILFAIL_BF, Functions::STENCILZPASS_BF, Functions::STENCILZFAIL_BF];
+        face(back, Functions::STENCILFUNC_BF, ops)
+    });
+    DepthState {
+        test: r.flag(Control::Z_ENABLE).then(|| z_compare(r.get(Functions::ZFUNC))),
+        write: r.flag(Control::ZWRITEENABLE),
+        stencil,
+        stencil_back,
+        kill: true,
+        ..DepthState::default()
+    }
+}
+
+fn factor(number: u32) -> Factor {
+    match number {
+        2 | 33 => Factor::One,
+        34 => Factor::SourceColour,
+        35 => Factor::OneMinusSourceColour,
+        36 => Factor::DestinationColour,
+        37 => Factor::OneMinusDestinationColour,
+        38 => Factor::SourceAlpha,
+        39 => Factor::OneMinusSourceAlpha,
+        40 => Factor::DestinationAlpha,
+        41 => Factor::OneMinusDestinationAlpha,
+        42 => Factor::SourceAlphaSaturate,
+        43 => Factor::ConstantColour,
+        44 => Factor::OneMinusConstantColour,
+        45 => Factor::ConstantAlpha,
+        46 => Factor::OneMinusConstantAlpha,
+        _ => Factor::Zero,
+    }
+}
+
+/// How both are combined, and whether the result is clamped.
+const fn combine(number: u32) -> (Combine, bool) {
+    match number {
+        0 => (Combine::Add, true),
+        1 => (Combine::Add, false),
+        2 => (Combine::Subtract, true),
+        3 => (Combine::Subtract, false),
+        4 => (Combine::Min, false),
+        5 => (Combine::Max, false),
+        6 => (Combine::ReverseSubtract, true),
+        _ => (Combine::ReverseSubtract, false),
+    }
+}
+
+/// What is done with colours.
+///
+/// # Errors
+/// Alpha to coverage, which is not done.
+pub(super) fn colour_state(registers: &Registers, targets: &[(u32, Colour)]) -> Result<ColourState, Error> {
+    use rb::{FG_ALPHA_FUNC as Alpha, RB3D_ABLENDCNTL as AlphaBlend, RB3D_BLENDCNTL as Colours, RB3D_ROPCNTL as Rop};
+    let r = registers;
+    let (of_colours, clamps) = combine(r.get(Colours::COMB_FCN));
+    let equation = |source: Bits, destination: Bits, combine: Combine| BlendEquation {
+        source: factor(r.get(source)),
+        destination: factor(r.get(destination)),
+        combine,
+    };
+    let blend = r.flag(Colours::ALPHA_BLEND_ENABLE).then(|| Blend {
+        colour: equation(Colours::SRCBLEND, Colours::DESTBLEND, of_colours),
+        alpha: r
+            .flag(Colours::SEPARATE_ALPHA_ENABLE)
+            .then(|| equation(AlphaBlend::SRCBLEND, AlphaBlend::DESTBLEND, combine(r.get(AlphaBlend::COMB_FCN)).0)),
+    });
+    let mut state = ColourState::default();
+    for (n, target) in targets {
+        state.targets[*n as usize % 8] =
+            ColourTargetState { write_mask: target.mask, blend, blend_clamp: clamps, truncate: false };
+    }
+    let first = targets.first().map(|(_, target)| target);
+    let slots = constant(r, first.map(|target| target.format));
+    state.constant = std::array::from_fn(|channel| {
+        let of_channel = first.map_or([2, 1, 0, 3], |target| target.slots);
+        slots[usize::from(of_channel[channel]) % 4]
+    });
+    if r.flag(Rop::ROP_ENABLE) {
+        state.logic = LogicOp(r.get(Rop::ROP) as u8);
+    }
+    state.multiwrite = r.get(rb::RB3D_CCTL::NUM_MULTIWRITES) > 0;
+    if r.flag(Alpha::AF_EN) {
+        let reference = if r.flag(Alpha::FP16) {
+            super::vertices::half(r.get(rb::FG_ALPHA_VALUE::AF_VAL))
+        } else if r.flag(Alpha::AF_EN_8BIT) {
+            r.get(Alpha::AF_VAL) as f32 / 255.0
+        } else {
+            (r.get(rb::FG_ALPHA_VALUE::AF_VAL) & 0x3ff) as f32 / 1023.0
+        };
+        state.alpha_test = Some(AlphaTest { compare: compare(r.get(Alpha::AF_FUNC)), reference });
+    }
+    if r.flag(Alpha::AM_EN) {
+        return Err(Error::new("unsupported-draw", "alpha to coverage is not done"));
+    }
+    Ok(state)
+}

@@ -1,0 +1,288 @@
+//! Vertex fetch: from the words of a vertex to the vectors of the programmable stream, and to the outputs of a vertex.
+
+use super::super::device::Device;
+use super::super::memory::GpuMemory;
+use super::Source;
+use crate::Error;
+use crate::registers::vgt::r500 as vap;
+use crate::table::{little_endian, signed};
+
+/// Input vectors of a vertex program.
+const INPUTS: usize = 16;
+/// Elements of a vertex.
+const ELEMENTS: u32 = 16;
+/// Most vertices of a draw.
+pub(super) const MOST_VERTICES: u32 = 1 << 18;
+
+/// An element of a vertex, as VAP_PROG_STREAM_CNTL and VAP_PROG_STREAM_CNTL_EXT describe it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Element {
+    kind: u32,
+    /// Dwords that are left out after it.
+    skip: u32,
+    /// The vector that it is loaded into.
+    vector: u32,
+    signed: bool,
+    normalised: bool,
+    /// How signed fractions are made.
+    method: u32,
+    selects: [u32; 4],
+    written: u32,
+}
+
+/// The names of types by their numbers are those of the table of registers.
+const FLOAT_4: u32 = 3;
+
+/// A half float.
+pub(super) fn half(bits: u32) -> f32 {
+    let (sign, exponent, fraction) = (bits >> 15 & 1, bits >> 10 & 0x1f, bits & 0x3ff);
+    let value = match exponent {
+        0 => fraction as f32 / 16_777_216.0,
+        0x1f if fraction == 0 => f32::INFINITY,
+        0x1f => f32::NAN,
+        _ => f32::from_bits((exponent + 112) << 23 | fraction << 13),
+    };
+    if sign == 1 { -value } else { value }
+}
+
+impl Element {
+    /// Dwords of the type; `None` for those that are not fetched.
+    const fn dwords(self) -> Option<u32> {
+        match self.kind {
+            0..=FLOAT_4 => Some(self.kind + 1),
+            4..=6 | 8 | 9 | 11 => Some(1),
+            7 | 12 => Some(2),
+            _ => None,
+        }
+    }
+
+    /// An integer of `width` bits as a number.
+    fn number(self, bits: u32, width: u32) -> f32 {
+        let most = ((1u64 << width) - 1) as f64;
+        if !self.signed {
+            let value = f64::from(bits);
+            return (if self.normalised { value / most } else { value }) as f32;
+        }
+        let value = f64::from(signed(bits, width));
+        if !self.normalised {
+            return value as f32;
+        }
+        let half = ((1u64 << (width - 1)) - 1) as f64;
+        (match self.method {
+            0 => value / half,
+            1 => (value / half).max(-1.0),
+            _ => (2.0 * value + 1.0) / most,
+        }) as f32
+    }
+
+    /// The four components of the type; those that it lacks are 0, 0, 0, 1.
+    fn components(self, words: &[u32]) -> [u32; 4] {
+        const ONE: u32 = 1f32.to_bits();
+        let mut all = [0, 0, 0, ONE];
+        let word = |n: usize| words.get(n).copied().unwrap_or(0);
+        let part = |from: u32, width: u32| {
+            let bits = word((from / 32) as usize) >> (from % 32) & ((1 << width) - 1);
+            self.number(bits, width).to_bits()
+        };
+        match self.kind {
+            0..=FLOAT_4 => all[..=self.kind as usize].copy_from_slice(&words[..=self.kind as usize]),
+            4 => all = [part(0, 8), part(8, 8), part(16, 8), part(24, 8)],
+            5 => all = [part(16, 8), part(8, 8), part(0, 8), part(24, 8)],
+            6 => all[..2].copy_from_slice(&[part(0, 16), part(16, 16)]),
+            7 => all = [part(0, 16), part(16, 16), part(32, 16), part(48, 16)],
+            8 => all[..3].copy_from_slice(&[part(0, 10), part(10, 10), part(20, 10)]),
+            9 => all[..3].copy_from_slice(&[part(0, 11), part(11, 11), part(22, 10)]),
+            _ => {
+                let halves = words.iter().flat_map(|word| [word & 0xffff, word >> 16]);
+                all.iter_mut().zip(halves).for_each(|(to, bits)| *to = half(bits).to_bits());
+            }
+        }
+        all
+    }
+
+    /// Loads it into its vector.
+    fn load(self, words: &[u32], vectors: &mut [[u32; 4]; INPUTS]) {
+        let all = self.components(words);
+        let Some(vector) = vectors.get_mut(self.vector as usize) else { return };
+        for (n, (to, select)) in vector.iter_mut().zip(self.selects).enumerate() {
+            if self.written >> n & 1 == 1 {
+                *to = match select {
+                    0..=3 => all[select as usize],
+                    5 => 1f32.to_bits(),
+                    _ => 0,
+                };
+            }
+        }
+    }
+}
+
+/// The outputs of a vertex, before clipping.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Outputs {
+    pub(super) position: [u32; 4],
+    /// The size of points, if the vertex has one.
+    pub(super) point_size: Option<u32>,
+    pub(super) colours: [[u32; 4]; 4],
+    pub(super) textures: [[u32; 4]; 8],
+}
+
+impl Device {
+    /// The elements of a vertex.
+    fn elements(&self) -> Result<Vec<Element>, Error> {
+        use vap::{VAP_PROG_STREAM_CNTL_0 as Stream, VAP_PROG_STREAM_CNTL_EXT_0 as Ext};
+        let r = &self.registers;
+        let methods = r.word(vap::VAP_PSC_SGN_NORM_CNTL::REGISTER, 0);
+        let mut elements = Vec::new();
+        for n in 0..ELEMENTS {
+            // Two elements a register: the second has the fields of the first, 16 bits further.
+            let word = r.word(Stream::REGISTER, n / 2) >> (16 * (n % 2));
+            let ext = r.word(Ext::REGISTER, n / 2) >> (16 * (n % 2));
+            let element = Element {
+                kind: Stream::DATA_TYPE_0.field.extract(word),
+                skip: Stream::SKIP_DWORDS_0.field.extract(word),
+                vector: Stream::DST_VEC_LOC_0.field.extract(word),
+                signed: Stream::SIGNED_0.field.extract(word) == 1,
+                normalised: Stream::NORMALIZE_0.field.extract(word) == 1,
+                method: methods >> (2 * n) & 3,
+                selects: [
+                    Ext::SWIZZLE_SELECT_X_0,
+                    Ext::SWIZZLE_SELECT_Y_0,
+                    Ext::SWIZZLE_SELECT_Z_0,
+                    Ext::SWIZZLE_SELECT_W_0,
+                ]
+                .map(|bits| bits.field.extract(ext)),
+                written: Ext::WRITE_ENA_0.field.extract(ext),
+            };
+            if element.dwords().is_none() {
+                let message = format!("element {n} of a vertex has the type {}, which is not fetched", element.kind);
+                return Err(Error::new("unsupported-element", message));
+            }
+            elements.push(element);
+            if Stream::LAST_VEC_0.field.extract(word) == 1 {
+                break;
+            }
+        }
+        Ok(elements)
+    }
+
+    /// The vertex numbers of a draw: after the limits, which act before the offset. UNVERIFIED: the order.
+    pub(super) fn vertex_numbers(&self, source: &Source, count: u32) -> Vec<u32> {
+        let r = &self.registers;
+        let least = r.get(vap::VAP_VF_MIN_VTX_INDX::MIN_INDX);
+        let most = r.get(vap::VAP_VF_MAX_VTX_INDX::MAX_INDX);
+        let offset = r.signed(vap::VAP_INDEX_OFFSET::INDEX_OFFSET);
+        let placed = |index: u32| index.max(least).min(most).wrapping_add_signed(offset);
+        match source {
+            // Vertices of the packet have no limits.
+            Source::Embedded(_) => (0..count).collect(),
+            Source::List => (0..count).map(placed).collect(),
+            Source::Indices(all) => all.iter().take(count as usize).map(|&index| placed(index)).collect(),
+        }
+    }
+
+    /// The input vectors of vertices.
+    pub(super) fn fetch(
+        &mut self,
+        memory: &mut dyn GpuMemory,
+        source: &Source,
+        numbers: &[u32],
+    ) -> Result<Vec<[[u32; 4]; INPUTS]>, Error> {
+        let elements = self.elements()?;
+        let size = self.registers.get(vap::VAP_VTX_SIZE::DWORDS_PER_VTX) as usize;
+        let mut all = Vec::with_capacity(numbers.len());
+        let mut words = Vec::new();
+        for &number in numbers {
+            words.clear();
+            if let Source::Embedded(packet) = source {
+                let from = number as usize * size;
+                words.extend(packet.get(from..from + size).unwrap_or_default());
+            } else {
+                for (array, address) in &self.r500.arrays {
+                    let from = address.wrapping_add(4 * u64::from(array.stride) * u64::from(number));
+                    let bytes = memory.bytes(from, 4 * u64::from(array.size)).ok_or_else(|| {
+                        let message =
+                            format!("vertex {number}: {} bytes at {from:#x} lie outside their buffer", 4 * array.size);
+                        Error::new("outside-memory", message)
+                    })?;
+                    words.extend(bytes.chunks_exact(4).map(|four| little_endian(four) as u32));
+                }
+            }
+            let mut vectors = [[0; 4]; INPUTS];
+            let mut at = 0;
+            for element in &elements {
+                let count = element.dwords().unwrap_or(0) as usize;
+                let mut of = [0; 4];
+                of.iter_mut().zip(words.get(at..).unwrap_or_default()).for_each(|(to, word)| *to = *word);
+                element.load(&of[..count.min(4)], &mut vectors);
+                at += count + element.skip as usize;
+            }
+            all.push(vectors);
+        }
+        Ok(all)
+    }
+
+    /// The outputs of vertices without a vertex program: vector 0 is the position, 1 the point size, 2 to 5 colours, 6 and on texture coordinates.
+    pub(super) fn bypassed(&self, vectors: &[[[u32; 4]; INPUTS]]) -> Vec<Outputs> {
+        use crate::registers::spi::r500::VAP_OUT_VTX_FMT_0 as Format;
+        let has_size = self.registers.flag(Format::VTX_PT_SIZE_PRESENT);
+        let of = |vectors: &[[u32; 4]; INPUTS]| Outputs {
+            position: vectors[0],
+            point_size: has_size.then_some(vectors[1][0]),
+            colours: std::array::from_fn(|n| vectors[2 + n]),
+            textures: std::array::from_fn(|n| vectors[6 + n]),
+        };
+        vectors.iter().map(of).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Element = Element {
+        kind: 4,
+        skip: 0,
+        vector: 1,
+        signed: false,
+        normalised: true,
+        method: 2,
+        selects: [0, 1, 2, 3],
+        written: 15,
+    };
+
+    fn loaded(element: Element, words: &[u32]) -> [f32; 4] {
+        let mut vectors = [[0; 4]; INPUTS];
+        element.load(words, &mut vectors);
+        vectors[1].map(f32::from_bits)
+    }
+
+    /// The types of the reference's table of vertex elements.
+    #[test]
+    fn elements_become_vectors() {
+        assert_eq!(loaded(PLAIN, &[0xff00_80ff]), [1.0, 128.0 / 255.0, 0.0, 1.0]);
+        assert_eq!(loaded(Element { kind: 5, ..PLAIN }, &[0xff00_00ff]), [0.0, 0.0, 1.0, 1.0]);
+        let shorts = Element { kind: 6, signed: true, normalised: false, ..PLAIN };
+        assert_eq!(loaded(shorts, &[0xffff_0005]), [5.0, -1.0, 0.0, 1.0]);
+        // Signed fractions by three methods.
+        let signed = |method| loaded(Element { kind: 6, signed: true, method, ..PLAIN }, &[0x8000_7fff]);
+        assert_eq!(signed(2), [1.0, -1.0, 0.0, 1.0]);
+        assert_eq!(signed(1), [1.0, -1.0, 0.0, 1.0]);
+        assert!(signed(0)[1] < -1.0);
+        assert_eq!(loaded(Element { kind: 11, ..PLAIN }, &[0xc000_3c00]), [1.0, -2.0, 0.0, 1.0]);
+        assert_eq!(loaded(Element { kind: 1, ..PLAIN }, &[1f32.to_bits(), 2f32.to_bits()]), [1.0, 2.0, 0.0, 1.0]);
+        // Selects and write enables: x001.
+        let selected = Element { kind: 0, selects: [0, 4, 4, 5], ..PLAIN };
+        assert_eq!(loaded(selected, &[7f32.to_bits()]), [7.0, 0.0, 0.0, 1.0]);
+        assert_eq!(loaded(Element { written: 1, ..PLAIN }, &[u32::MAX]), [1.0, 0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn half_floats_are_exact() {
+        for (bits, value) in
+            [(0x0001, 5.960_464_5e-8), (0x3c00, 1.0), (0x7bff, 65504.0), (0x8000, -0.0), (0xfc00, f32::NEG_INFINITY)]
+        {
+            assert_eq!(half(bits).to_bits(), value.to_bits(), "{bits:#x}");
+        }
+        assert!(half(0x7e00).is_nan());
+    }
+}
