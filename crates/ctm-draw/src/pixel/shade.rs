@@ -1,5 +1,6 @@
 //! The pixel program for quads of any primitives: start values as rows of lanes, one launch, rows of exports.
 
+use crate::lanes::widely;
 use crate::program::{Runner, StageMemory, X1kMemory, ints};
 use crate::raster::QuadCoverage;
 use crate::setup::Weights;
@@ -59,6 +60,41 @@ fn places(raster: &RasterState, of: Place, quad: &ShadeQuad) -> [[i64; 2]; 4] {
         return at.map(|at| at.map(|pixel| i64::from(pixel) * crate::rect::UNITS + centre));
     }
     std::array::from_fn(|n| place(raster, of, at[n], quad.quad.masks[n], quad.sample))
+}
+
+/// Computes the weights of quads.
+#[inline(always)]
+fn weigh((weights, quads, pieces, raster, of): (&mut [Weights], &[ShadeQuad], &[Piece], &RasterState, Place)) {
+    for (weights, quad) in weights.iter_mut().zip(quads) {
+        let setup = &pieces[quad.setup as usize].setup;
+        *weights = if of == Place::Centre && quad.sample.is_none() {
+            setup.weights_of_quad([quad.quad.x, quad.quad.y], raster.centre())
+        } else {
+            setup.weights(places(raster, of, quad))
+        };
+    }
+}
+
+/// The elements of a parameter, in the pixels of each quad.
+type Elements<'r> = [&'r mut [[u32; 4]]; 4];
+
+/// The operands of [`mix`]: the results, the weights of quads, the quads, their pieces, and the parameter of all vertices.
+type Mixed<'m, 'r> = (&'m mut Elements<'r>, &'m [Weights], &'m [ShadeQuad], &'m [Piece], &'m [[u32; 4]], Interpolation);
+
+/// Interpolates a parameter in quads.
+#[inline(always)]
+fn mix((rows, weights, quads, pieces, all, interpolation): Mixed<'_, '_>) {
+    for (number, (quad, weights)) in quads.iter().zip(weights).enumerate() {
+        let [a, b, c] = pieces[quad.setup as usize].setup.slots;
+        let (a, b, c) = (&all[a as usize], &all[b as usize], &all[c as usize]);
+        for (element, row) in rows.iter_mut().enumerate() {
+            let of = [f32::from_bits(a[element]), f32::from_bits(b[element]), f32::from_bits(c[element])];
+            let mixed = weights.mix(interpolation, of);
+            for (to, value) in row[number].iter_mut().zip(mixed) {
+                *to = value.to_bits();
+            }
+        }
+    }
 }
 
 /// A start value of a pixel: of its quad, its place, its mask.
@@ -252,7 +288,7 @@ impl Shader<'_> {
             .collect();
         let raster = &self.state.raster;
         // The weights of quads that are interpolated together, in one place.
-        let mut weights: Vec<Weights> = Vec::new();
+        let mut weights = [Weights::default(); TOGETHER];
         for (first, quads) in (0..).step_by(TOGETHER).zip(quads.chunks(TOGETHER)) {
             let mut held: Option<Place> = None;
             for (n, &(input, parameter)) in found.iter().enumerate() {
@@ -272,25 +308,12 @@ impl Shader<'_> {
                     }
                     Some(all) => {
                         if held != Some(input.place) {
-                            weights.clear();
-                            weights.extend(quads.iter().map(|quad| {
-                                let setup = &pieces[quad.setup as usize].setup;
-                                if input.place == Place::Centre && quad.sample.is_none() {
-                                    setup.weights_of_quad([quad.quad.x, quad.quad.y], raster.centre())
-                                } else {
-                                    setup.weights(places(raster, input.place, quad))
-                                }
-                            }));
+                            let of = (weights.as_mut_slice(), quads, pieces, raster, input.place);
+                            widely(weigh, weigh, of);
                             held = Some(input.place);
                         }
-                        for (number, (quad, weights)) in quads.iter().zip(&weights).enumerate() {
-                            let slots = &pieces[quad.setup as usize].setup.slots;
-                            let [a, b, c] = slots.map(|slot| &all[slot as usize]);
-                            for (element, row) in rows.iter_mut().enumerate() {
-                                let of = [a[element], b[element], c[element]].map(f32::from_bits);
-                                row[number] = weights.mix(input.interpolation, of).map(f32::to_bits);
-                            }
-                        }
+                        let of = (&mut rows, weights.as_slice(), quads, pieces, all, input.interpolation);
+                        widely(mix, mix, of);
                     }
                 }
                 for (number, quad) in quads.iter().enumerate().filter(|_| input.sprite) {

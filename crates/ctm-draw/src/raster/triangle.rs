@@ -154,20 +154,25 @@ impl BlockEdges {
     /// The lanes of the block at this pixel that are covered.
     #[inline(always)]
     pub(crate) fn covered(&self, [x, y]: [i32; 2]) -> u32 {
-        let first = self.planes.map(|[start, di, dj]| (start + i64::from(x) * di + i64::from(y) * dj) as i32);
-        let at_corners = |k: usize| self.corners[k].map(|step| first[k].wrapping_add(step));
-        let corners = [0, 1, 2].map(at_corners);
-        if corners.iter().any(|[_, most]| *most < 0) {
+        // Loops alone: in a function for other vectors, compilers leave calls of closures as calls.
+        let (mut first, mut least_of_all, mut most_of_all) = ([0; 3], 0, 0);
+        for (first, (&[start, di, dj], &[least, most])) in first.iter_mut().zip(self.planes.iter().zip(&self.corners)) {
+            *first = (start + i64::from(x) * di + i64::from(y) * dj) as i32;
+            // Negative where one of them is.
+            least_of_all |= first.wrapping_add(least);
+            most_of_all |= first.wrapping_add(most);
+        }
+        if most_of_all < 0 {
             return 0;
         }
-        if corners.iter().all(|[least, _]| *least >= 0) {
+        if least_of_all >= 0 {
             return u32::MAX;
         }
         let mut masks = [0; LANES];
         for (n, mask) in masks.iter_mut().enumerate() {
             // Negative where one of them is.
-            let value = [0, 1, 2].map(|k: usize| first[k].wrapping_add(self.steps[k][n]));
-            *mask = !((value[0] | value[1] | value[2]) >> 31).cast_unsigned();
+            let value = |k: usize| first[k].wrapping_add(self.steps[k][n]);
+            *mask = !((value(0) | value(1) | value(2)) >> 31).cast_unsigned();
         }
         bits(&masks)
     }

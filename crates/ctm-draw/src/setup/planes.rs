@@ -81,7 +81,7 @@ pub enum Share {
 }
 
 /// The weights of the primitive's vertices at four places.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Weights {
     /// With perspective: the weights of the second and the third vertex; the rest is the first one's.
     pub perspective: [[f64; 4]; 2],
@@ -168,7 +168,7 @@ impl Setup {
 
     /// The weights of the corners at four places in units: equal to [`Self::shares`] for each, as products of differences are exact within 2^18
     /// pixels.
-    #[inline]
+    #[inline(always)]
     fn shares_of_four(&self, places: &[[i64; 2]; 4]) -> [[f64; 4]; 3] {
         let Share::Triangle(area) = self.share else {
             let shares = places.map(|at| self.shares(at));
@@ -192,7 +192,7 @@ impl Setup {
     }
 
     /// The weights of the corners at the pixels of a quad, from its first pixel on, each at this place within it.
-    #[inline]
+    #[inline(always)]
     fn shares_of_quad(&self, at: [i32; 2], place: [i64; 2]) -> [[f64; 4]; 3] {
         let [x, y] = [0, 1].map(|axis: usize| i64::from(at[axis]) * UNITS + place[axis]);
         let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
@@ -215,19 +215,19 @@ impl Setup {
     }
 
     /// The weights of the pixels of a quad, from its first pixel on, each at this place within it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn weights_of_quad(&self, at: [i32; 2], place: i64) -> Weights {
         self.weights_of(self.shares_of_quad(at, [place; 2]))
     }
 
     /// The weights at four places in units.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn weights(&self, places: [[i64; 2]; 4]) -> Weights {
         self.weights_of(self.shares_of_four(&places))
     }
 
-    #[inline]
+    #[inline(always)]
     fn weights_of(&self, of: [[f64; 4]; 3]) -> Weights {
         let [a, b, c] = self.corners.map(|corner| corner.reciprocal_w);
         if a == b && a == c && self.cut.is_none() {
@@ -320,7 +320,7 @@ impl Depths<'_> {
 impl Weights {
     /// An element between three vertices at the four places: computed in double precision, rounded once.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn mix(&self, interpolation: Interpolation, [a, b, c]: [f32; 3]) -> [f32; 4] {
         let [second, third] = match interpolation {
             Interpolation::Perspective => &self.perspective,

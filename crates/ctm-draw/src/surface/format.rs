@@ -6,6 +6,7 @@
 mod fractions;
 mod numbers;
 
+use crate::lanes::widely;
 use ctm_exec::r700::formats::{Elements, Format, convert, elements, size_bytes};
 use ctm_exec::x1k::Form;
 use ctm_isa::r700::ops::{DataFormat, FormatComp, NumFormat};
@@ -188,6 +189,19 @@ fn can_be_target(data: DataFormat) -> bool {
     !shared && matches!(size_bytes(data), Ok(1 | 2 | 4 | 8 | 16))
 }
 
+/// Adds the bytes of channels to dwords, each from this bit on.
+#[inline(always)]
+fn pack_bytes((to, rgba, at): (&mut [u32], [&[u32]; 4], [u32; 4])) {
+    for (row, at) in rgba.into_iter().zip(at) {
+        for (to, &value) in to.iter_mut().zip(row) {
+            let value = f32::from_bits(value);
+            // NaN becomes 0.
+            let raised = if value > 0.0 { value } else { 0.0 };
+            *to |= byte_within(if raised < 1.0 { raised } else { 1.0 }) << at;
+        }
+    }
+}
+
 impl Colours {
     /// Of a format.
     ///
@@ -315,14 +329,7 @@ impl Colours {
         let at = self.bytes_at.filter(|_| !truncates)?;
         to.clear();
         to.resize(rgba.iter().map(|row| row.len()).min().unwrap_or(0), 0);
-        for (row, at) in rgba.into_iter().zip(at) {
-            to.iter_mut().zip(row).for_each(|(to, &value)| {
-                let value = f32::from_bits(value);
-                // NaN becomes 0.
-                let raised = if value > 0.0 { value } else { 0.0 };
-                *to |= byte_within(if raised < 1.0 { raised } else { 1.0 }) << at;
-            });
-        }
+        widely(pack_bytes, pack_bytes, (&mut to, rgba, at));
         Some(to)
     }
 

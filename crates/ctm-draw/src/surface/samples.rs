@@ -152,21 +152,28 @@ impl<'t> Surface<'t> {
     /// Stores the covered pixels of a quad, of one sample and four bytes each; `false` where they are not adjacent, or at the end of memory.
     #[inline]
     pub(crate) fn store_quad(&mut self, [x, y]: [i32; 2], layer: u32, covered: [bool; 4], bits: &[u32; 4]) -> bool {
-        let (Some(rows), 0) = (&self.rows, layer) else { return false };
-        if rows.pixel != 4 {
+        // The two pixels of each row are side by side in tiles, too.
+        let Layout { element_bytes: 4, samples: 1, .. } = self.layout else { return false };
+        if layer > 0 {
             return false;
         }
-        let first = rows.place(x, y, 0).wrapping_sub(self.first_byte) as usize;
-        let second = first.wrapping_add(rows.row as usize);
+        let places = if let Some(rows) = &self.rows {
+            let first = rows.place(x, y, 0).wrapping_sub(self.first_byte) as usize;
+            [first, first.wrapping_add(rows.row as usize)]
+        } else {
+            let Some(tiles) = self.tiles.get().and_then(|tiles| tiles.first()) else { return false };
+            let row = (y as u32).wrapping_sub(self.first_row);
+            let (first, second) = (tiles.offset(x as u32, row), tiles.offset(x as u32, row.wrapping_add(1)));
+            let (Some(first), Some(second)) = (first, second) else { return false };
+            [first as usize, second as usize]
+        };
         // The ends first, so that all is stored or nothing.
-        let (two, end) = (first.saturating_add(8), second.saturating_add(8));
-        if end > self.bytes.len() || two > second {
+        if places.into_iter().any(|at| at.saturating_add(8) > self.bytes.len()) {
             return false;
         }
-        let (above, below) = self.bytes.split_at_mut(second);
-        let rows = [&mut above[first..two], &mut below[..8]];
         let mask = |is_covered: bool, n: u32| if is_covered { u64::from(u32::MAX) << (32 * n) } else { 0 };
-        for (row, of_row) in rows.into_iter().enumerate() {
+        for (row, at) in places.into_iter().enumerate() {
+            let Some(of_row) = self.bytes.get_mut(at..at + 8) else { continue };
             let [left, right] = [covered[2 * row], covered[2 * row + 1]];
             let kept = !(mask(left, 0) | mask(right, 1));
             let new = u64::from(bits[2 * row + 1]) << 32 | u64::from(bits[2 * row]);

@@ -176,6 +176,10 @@ impl ColourRows<'_> {
                 dwords(&mut new.second, &stored.second);
             }
         }
+        if marks == u64::MAX && plan.bits.count_ones() as usize == 8 * size {
+            new.store(bytes, size);
+            return;
+        }
         let select = |stored: &mut [u32; TOGETHER], new: &[u32; TOGETHER], bits: u32| {
             for (n, (stored, &new)) in stored.iter_mut().zip(new).enumerate() {
                 let half = if n < 32 { marks as u32 } else { (marks >> 32) as u32 };

@@ -2,7 +2,6 @@
 //! [`Colours::unpack`].
 
 use super::{A, Colours, FieldKind, NumberType, Row, TOGETHER};
-use crate::lanes::mask;
 
 /// Elements side by side: their first and their second dwords.
 #[derive(Clone)]
@@ -99,7 +98,10 @@ impl Fractions {
         for &(channel, at, size) in self.fields.iter().flatten() {
             let dwords = if at < 32 { &mut to.first } else { &mut to.second };
             let all = u32::MAX >> (32 - size);
-            each(channel, &mut Packer { dwords, at: at % 32, all, most: all as f32, is_bit: mask(size == 1) });
+            each(
+                channel,
+                &mut Packer { dwords, at: at % 32, all, most: all as f32, one: if size == 1 { 0.5 } else { 1.0 } },
+            );
         }
     }
 }
@@ -122,8 +124,8 @@ pub(crate) struct Packer<'d, const FMA: bool> {
     at: u32,
     all: u32,
     most: f32,
-    /// All bits of a field of one bit.
-    is_bit: u32,
+    /// Numbers from here on are 1: of one bit the half, otherwise 1.
+    one: f32,
 }
 
 impl<const FMA: bool> Packer<'_, FMA> {
@@ -132,16 +134,15 @@ impl<const FMA: bool> Packer<'_, FMA> {
     pub(crate) fn of(&mut self, n: usize, value: f32) {
         // NaN becomes 0.
         let value = if value > 0.0 { value } else { 0.0 };
-        let value = if value < 1.0 { value } else { 1.0 };
+        let value = if value < self.one { value } else { 1.0 };
         // The sum of the exact product and a power of two whose neighbours are whole numbers apart is rounded to a whole number, which the low bits are then. The only fraction whose
-        // product lies in the middle of two is a half: the even one of both is the one away from zero, but for one bit.
+        // product lies in the middle of two is a half: the even one of both is the one away from zero.
         let rounded = if FMA {
             value.mul_add(self.most, (1u32 << 23) as f32).to_bits()
         } else {
             (f64::from(value) * f64::from(self.most) + (1u64 << 52) as f64).to_bits() as u32
         };
-        let bit = mask(value >= 0.5) & 1;
-        self.dwords[n] |= (bit & self.is_bit | rounded & self.all & !self.is_bit) << self.at;
+        self.dwords[n] |= (rounded & self.all) << self.at;
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) fn byte(value: u32) -> u32 {
 }
 
 /// The same of a number within 0 to 1.
-#[inline]
+#[inline(always)]
 #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "the low bits of a number below 2^53")]
 pub(super) fn byte_within(value: f32) -> u32 {
     (f64::from(value) * 255.0 + (1u64 << 52) as f64).to_bits() as u32 & 255
