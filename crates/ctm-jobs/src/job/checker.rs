@@ -1,14 +1,19 @@
 //! Errors of a job that is prepared, and the files that have been read.
 
 use super::load::Loaded;
-use super::r700::MemoryBlock;
+use super::slots::Slots;
 use super::surface::Elements;
-use super::values::Slots;
-use super::{Job, JobError, Located, Pass, Place, ProgramInfo, Ref, Varying, report_at};
+use crate::job::frames::Varying;
+use crate::job::located::Located;
+use crate::job::model::{Job, Pass, ProgramInfo};
+use crate::job::r700::model::MemoryBlock;
 use ctm_files::array::{ItemType, Kind};
+use ctm_files::error::JobError;
 use ctm_files::render::Report;
+use ctm_files::render::{Place, report_at};
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::suggest::closest;
+use ctm_launch::Ref;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,12 +1,16 @@
 //! The values of one table, before the job's own keys are mixed in.
 
-use super::r700::{Elements, LookupDraft, R700Pass};
 use super::tree::Origin;
-use super::{Data, FromOutput, Located, ProgramInfo, Ref, Save, Varying};
+use crate::job::frames::Varying;
+use crate::job::located::{Data, Located};
+use crate::job::model::{FromOutput, ProgramInfo, Save};
+use crate::job::r700::draft::LookupDraft;
+use crate::job::r700::model::{Elements, R700Pass};
 use ctm_device::commands::{CondLoc, CondTest};
 use ctm_device::mc::{Format, Tiling};
 use ctm_exec::Domain;
 use ctm_exec::x1k::{Filter, Plane, Wrap};
+use ctm_launch::Ref;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -1,9 +1,11 @@
 //! The files that a job writes: checked before anything runs.
 
 use super::frames::{frame, is_numbered};
-use super::{Job, JobError, Located, Output, Pass, Save};
+use crate::job::located::Located;
+use crate::job::model::{Job, Output, Pass, Save};
 use ctm_device::mc::Format;
 use ctm_files::array::Kind;
+use ctm_files::error::JobError;
 use ctm_files::render::Report;
 use ctm_files::{can_save, free_space};
 use std::collections::BTreeMap;

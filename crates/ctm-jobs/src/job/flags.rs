@@ -1,7 +1,7 @@
 //! The keys of a job as flags: one row each, and how their values become values of the tree.
 
+use super::slots::{BEYOND, Slots, is_beyond, register_number};
 use super::tree::{Node, Origin, Table, Tree, Value};
-use super::values::{BEYOND, Slots, is_beyond, register_number};
 
 /// One flag of `ctm run`.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@
 //! | `tree` | TOML and flags as one tree of values that know where they were written |
 //! | `flags` | flags of `ctm run` into that tree |
 //! | `located`, `model`, `r700/model` | a [`Job`] and its passes |
-//! | `read`, `values`, `draft`, `r700/read`, `r700/draft` | the tree into a [`Job`]; all errors at once |
+//! | `read`, `values`, `slots`, `draft`, `r700/read`, `r700/draft` | the tree into a [`Job`]; all errors at once |
 //! | `folders` | where the files of a job may lie |
 //! | `ready` | a job with numbers instead of names and contents instead of files |
 //! | `checker` | errors of a job that is prepared |
@@ -66,17 +66,16 @@ mod ready;
 pub(crate) mod report;
 mod run;
 mod shard;
+mod slots;
 pub mod surface;
 pub mod tree;
 mod values;
 
 pub use ctm_device::engine::EngineKind;
 pub use ctm_files::error::{JobError, RunFault};
-pub(crate) use ctm_files::error::{finding_report, not_cancelled, run_fault};
 pub(crate) use ctm_files::load;
 pub use ctm_files::load::{Form, Isa, Loaded, byte_code_text, not_foreign, read_file, text_of, unreadable};
 pub use ctm_files::render::Place;
-pub(crate) use ctm_files::render::report_at;
 pub use ctm_launch::Ref;
 pub use flags::{FLAGS, Flag};
 pub use folders::Folders;
@@ -87,4 +86,4 @@ pub use program::{AnyProgram, PassProgram};
 pub use read::Reader;
 pub use report::{JobReport, OutputResult, PassReport, Progress};
 pub use shard::{MergeError, Shard, merge};
-pub use values::formats;
+pub use slots::formats;

@@ -2,7 +2,7 @@
 
 use super::frames::Varying;
 use super::located::{Data, Located};
-use super::r700::{Elements, Lookup, MemoryBlock, R700Pass};
+use crate::job::r700::model::{Elements, Lookup, MemoryBlock, R700Pass};
 use ctm_device::commands::{CondLoc, CondTest};
 use ctm_device::engine::EngineKind;
 use ctm_device::mc::{Format, Tiling};

@@ -4,13 +4,16 @@ mod arrays;
 mod x1k;
 
 use super::checker::Checker;
-use super::r700::{R700Pass, target_of, target_slot};
 use super::ready::{Own, Prepared, Ready};
-use super::{Job, JobError, Ref, Save};
+use crate::job::model::{Job, Save};
+use crate::job::r700::model::{R700Pass, target_slot};
 use ctm_files::array::ItemType;
+use ctm_files::error::JobError;
 use ctm_files::render::Report;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::x1k::program::SymbolKind;
+use ctm_launch::Ref;
+use ctm_launch::r700::target_of;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Prepared {

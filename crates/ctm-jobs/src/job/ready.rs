@@ -1,10 +1,14 @@
 //! A job whose parts have been found to fit together: numbers instead of names, contents instead of files.
 
-use super::r700::{FetchBuffer, target_name};
 use super::surface::Elements;
-use super::{AnyProgram, Output, PassProgram, Place, Save, Texture, Varying};
+use crate::job::frames::Varying;
+use crate::job::model::{Output, Save, Texture};
+use crate::job::program::{AnyProgram, PassProgram};
+use crate::job::r700::model::FetchBuffer;
 use ctm_exec::r700::{self, Plane, Semantic, Space, Target};
 use ctm_exec::x1k;
+use ctm_files::r700::target_name;
+use ctm_files::render::Place;
 use ctm_files::render::{Report, Source};
 use ctm_isa::r700::program::{Chip, Stage};
 use ctm_isa::x1k::program::SymbolKind;

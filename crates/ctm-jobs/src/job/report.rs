@@ -1,15 +1,17 @@
 //! The results of a job: numbers, outputs, findings, and the fault that may have ended it.
 
-use super::r700::{Elements, Vertex, target_name};
 use super::ready::Ready;
 use super::surface::{Rect, download};
-use super::{Pass, RunFault, run_fault};
+use crate::job::model::Pass;
+use crate::job::r700::model::{Elements, Vertex};
 use ctm_device::device::{CommandError, CommandErrorReason, CommandFinding, Device};
 use ctm_device::mc::Surface;
 use ctm_exec::Counters;
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::{Space, Target};
 use ctm_files::array::{Array, ItemType, Values};
+use ctm_files::error::{RunFault, run_fault};
+use ctm_files::r700::target_name;
 use ctm_files::render::Report;
 use ctm_isa::diag::Diagnostic;
 use std::collections::BTreeMap;

@@ -6,12 +6,14 @@
 mod device;
 pub(in crate::job) mod session;
 
-use super::r700::ArraysBacking;
 use super::ready::{Prepared, Ready};
 use super::report::{JobReport, Progress};
-use super::{Job, JobError, PassProgram, not_cancelled};
+use crate::job::model::Job;
+use crate::job::program::PassProgram;
+use crate::job::r700::run::ArraysBacking;
 use ctm_device::engine::EngineError;
 use ctm_exec::{Control, Engine};
+use ctm_files::error::{JobError, not_cancelled};
 use ctm_files::render::Report;
 use ctm_isa::diag::Diagnostic;
 use device::DeviceBacking;

@@ -1,9 +1,12 @@
 //! A job in parts of its domain, for batch systems, and the parts' files together again.
 
 use super::program::AnyProgram;
-use super::{Job, JobError, Located, r700};
+use super::r700;
+use crate::job::located::Located;
+use crate::job::model::Job;
 use ctm_exec::Domain;
 use ctm_files::array::{Array, ArrayError, Items, Kind, Values};
+use ctm_files::error::JobError;
 use ctm_files::render::Report;
 use ctm_isa::diag::Diagnostic;
 use std::fmt;

@@ -1,6 +1,6 @@
 //! The tree of values that a job is read from: TOML and flags both become one, and every value knows where it was written.
 
-use super::values::is_beyond;
+use super::slots::is_beyond;
 use ctm_isa::diag::{Diagnostic, Span};
 use toml::de::{DeTable, DeValue};
 

@@ -3,7 +3,7 @@
 //! A draw runs its programs in launches of some hundred lanes, and a lane is a pixel of a primitive, or a vertex. Everything is drawn twice: once to find the lane
 //! that is meant, once to watch it. On one thread the launches come in one order.
 
-use super::{Chosen, DrawStage, wrong};
+use super::chosen::{Chosen, DrawStage, Lane, wrong};
 use crate::choice::Choice;
 use ctm_draw::{DrawError, LaunchNotice};
 use ctm_exec::observe::{Unit, Watcher, Wish};
@@ -158,13 +158,6 @@ impl Draws for Drawing {
             None => program,
         }
     }
-}
-
-/// The chosen lane of a launch, and the position of each lane.
-#[derive(Clone, Debug)]
-pub(crate) struct Lane {
-    lane: Position,
-    names: HashMap<Position, Position>,
 }
 
 /// A launch that is about to run.

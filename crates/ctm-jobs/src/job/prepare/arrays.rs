@@ -2,8 +2,8 @@
 
 use crate::job::checker::Checker;
 use crate::job::load::read_file;
+use crate::job::located::{Data, Located};
 use crate::job::surface::Elements;
-use crate::job::{Data, Located};
 use ctm_device::mc::Format;
 use ctm_files::array::{Array, ArrayError, Kind, Layout, RawFormat, RawShape};
 use ctm_files::render::Report;

@@ -2,17 +2,21 @@
 
 use crate::job::checker::{Checker, not_read, too_many_rows, unknown_name, unread, varying};
 use crate::job::load::Loaded;
+use crate::job::located::Located;
+use crate::job::model::{FromOutput, Job, Output, Pass, ProgramInfo};
 use crate::job::read::is_flag;
 use crate::job::ready::{OutputRead, Own, Ready, ReadyOutput, ReadyTexture, X1kReady};
-use crate::job::values::Slots;
-use crate::job::{FromOutput, Job, JobError, Located, Output, Pass, ProgramInfo, Ref, report_at};
+use crate::job::slots::Slots;
 use ctm_device::commands::CondLoc;
 use ctm_device::mc::{Format, MAX_INDEX};
 use ctm_exec::x1k::Constants;
+use ctm_files::error::JobError;
 use ctm_files::render::Source;
+use ctm_files::render::report_at;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::x1k::Program;
 use ctm_isa::x1k::program::{Literal, Preload, SymbolKind, Usage};
+use ctm_launch::Ref;
 use ctm_launch::{Fit, misfit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Files into constants, buffers, textures and memories.
 
 use crate::job::load::read_file;
-use crate::job::{Data, Located};
+use crate::job::located::{Data, Located};
 use ctm_device::mc::Format;
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::formats::Format as TexelFormat;

@@ -30,20 +30,18 @@
 //! # Ok::<(), ctm::JobError>(())
 //! ```
 
-mod draft;
+pub(super) mod draft;
 mod elements;
-mod model;
+pub(super) mod model;
 mod prepare;
 mod read;
-mod run;
+pub(super) mod run;
 mod save;
 
 pub use ctm_files::r700::target_name;
 pub(crate) use ctm_files::r700::{uses, uses_memory};
 pub use ctm_launch::r700::target_of;
-pub(super) use draft::LookupDraft;
 pub(crate) use model::{COMPARES, FILTERS, MIPS, WRAPS};
 pub use model::{
     ConstantBuffer, Contents, Elements, FetchBuffer, KINDS, Lookup, MemoryBlock, R700Pass, Vertex, target_slot,
 };
-pub(super) use run::ArraysBacking;

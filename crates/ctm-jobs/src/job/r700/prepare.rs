@@ -3,22 +3,29 @@
 mod bind;
 
 use super::uses::Uses;
-use super::{R700Pass, target_name, target_of, target_slot};
 use crate::job::checker::{Checker, too_many_rows, varying};
 use crate::job::load::read_file;
+use crate::job::located::Located;
+use crate::job::model::{Job, Output, Pass};
+use crate::job::r700::model::{R700Pass, target_slot};
 use crate::job::ready::{Own, R700Ready, Ready, ReadyOutput};
-use crate::job::values::Slots;
-use crate::job::{Isa, Job, JobError, Located, Output, Pass, Ref, report_at};
+use crate::job::slots::Slots;
 use ctm_exec::r700::{Arrays, Semantic, Space, Target};
 use ctm_files::FileKind;
 use ctm_files::array::Kind;
+use ctm_files::error::JobError;
+use ctm_files::load::Isa;
 use ctm_files::r700::gfd::{attribute_fetch, name_variables, uniforms_of};
+use ctm_files::r700::target_name;
 use ctm_files::r700::{Loaded, is_r700};
+use ctm_files::render::report_at;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::{Chip, Stage, SymbolKind};
 use ctm_isa::r700::text::Options;
+use ctm_launch::Ref;
 use ctm_launch::r700::default_planes;
+use ctm_launch::r700::target_of;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 

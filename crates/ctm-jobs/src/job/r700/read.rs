@@ -1,15 +1,18 @@
 //! The tables of R700 jobs: every key checked, every error with its place and the allowed values.
 
-use super::{
-    COMPARES, ConstantBuffer, Contents, Elements, FILTERS, FetchBuffer, KINDS, LookupDraft, MIPS, MemoryBlock,
-    R700Pass, WRAPS, target_name, target_of,
-};
+use crate::job::keys;
 use crate::job::names::name_of_text;
+use crate::job::r700::draft::LookupDraft;
+use crate::job::r700::model::{
+    COMPARES, ConstantBuffer, Contents, Elements, FILTERS, FetchBuffer, KINDS, MIPS, MemoryBlock, R700Pass, WRAPS,
+};
 use crate::job::read::Reader;
+use crate::job::slots::{Slots, register_number};
 use crate::job::tree::{Node, Origin, Table, Value};
-use crate::job::values::{Slots, register_number};
-use crate::job::{Ref, keys};
 use ctm_exec::r700::formats::Format;
+use ctm_files::r700::target_name;
+use ctm_launch::Ref;
+use ctm_launch::r700::target_of;
 
 use ctm_exec::r700::{LoopConstant, Space, Target};
 use ctm_files::FileKind;

@@ -1,14 +1,17 @@
 //! R700 programs of a job on plain arrays.
 
-use super::{Elements, MemoryBlock, R700Pass, Vertex, save, target_slot};
+use super::save;
+use crate::job::located::Located;
+use crate::job::model::Output;
+use crate::job::r700::model::{Elements, MemoryBlock, R700Pass, Vertex, target_slot};
 use crate::job::ready::{Own, Ready, target_at};
 use crate::job::report::{JobReport, OutputResult, Place};
 use crate::job::run::session::{Backing, Held, Outputs, SaveOrder, State};
-use crate::job::{JobError, Located, Output, finding_report, run_fault};
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::resources::{BufferData, Image};
 use ctm_exec::r700::{Launch, Space, Target, VertexEvent};
 use ctm_exec::{Engine, Position};
+use ctm_files::error::{JobError, finding_report, run_fault};
 use ctm_files::render::Report;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,12 +1,13 @@
 //! Saves the final state to files.
 
-use super::{Elements, MemoryBlock, Vertex};
+use crate::job::located::Located;
+use crate::job::r700::model::{Elements, MemoryBlock, Vertex};
 use crate::job::report::part;
 use crate::job::surface::Rect;
-use crate::job::{JobError, Located};
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::VertexEvent;
 use ctm_files::array::{Array, ArrayError, ItemType, Kind, Values, npy_bytes, sides};
+use ctm_files::error::JobError;
 use std::path::PathBuf;
 
 fn write(path: &Located<PathBuf>, bytes: Result<Vec<u8>, ArrayError>) -> Result<(), JobError> {

@@ -3,12 +3,15 @@
 use super::Reader;
 use crate::job::draft::Draft;
 use crate::job::keys;
+use crate::job::model::{Conditional, Output, Pass, Run, Texture};
 use crate::job::tree::Node;
-use crate::job::{Conditional, EngineKind, Isa, Output, Pass, Place, Run, Texture, report_at};
 use ctm_device::commands::{CondLoc, CondTest};
+use ctm_device::engine::EngineKind;
 use ctm_device::mc::Tiling;
 use ctm_exec::GroupSize;
+use ctm_files::load::Isa;
 use ctm_files::render::Report;
+use ctm_files::render::{Place, report_at};
 use ctm_isa::diag::{Diagnostic, Span};
 use ctm_isa::suggest::closest;
 

@@ -1,10 +1,11 @@
 //! X1K programs of a job on a device: inputs and outputs in its memory, each launch one command buffer.
 
 use super::session::{Backing, Held, Outputs, SaveOrder, State};
+use crate::job::located::Located;
+use crate::job::model::{Job, Output, Pass};
 use crate::job::ready::{Prepared, ReadyTexture, X1kReady};
 use crate::job::report::{JobReport, OutputResult, command_report, fault};
 use crate::job::surface::{Elements, Rect, fill, with_rows};
-use crate::job::{Job, JobError, Located, Output, Pass, finding_report};
 use ctm_device::commands::{CommandBuffer, CondTest};
 use ctm_device::device::{Caches, Device, DeviceOptions, plane_bytes};
 use ctm_device::mc::{Format, Surface, Tiling};
@@ -13,6 +14,7 @@ use ctm_exec::x1k::Sampler;
 use ctm_exec::{Control, Engine};
 use ctm_files::Saving;
 use ctm_files::array::{Kind, write_rows};
+use ctm_files::error::{JobError, finding_report};
 use ctm_files::render::Report;
 use ctm_image::ctm_elf;
 use ctm_isa::diag::Diagnostic;

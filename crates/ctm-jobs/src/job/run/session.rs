@@ -2,11 +2,13 @@
 //! for R700 programs.
 
 use crate::job::frames::{frame, is_numbered};
+use crate::job::located::Located;
+use crate::job::model::{Job, Output, Save};
 use crate::job::ready::{Prepared, Ready};
 use crate::job::report::{JobReport, OutputResult, PassReport, Progress};
 use crate::job::surface::Rect;
-use crate::job::{Job, JobError, Located, Output, Save, not_cancelled};
 use ctm_exec::Control;
+use ctm_files::error::{JobError, not_cancelled};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
