@@ -141,6 +141,12 @@ impl Loaded {
         if bytes.is_empty() {
             return Err(wrong("empty-file", format!("{name} is empty; {READABLE}")));
         }
+        if extension(path) == "pvs" {
+            let message = format!(
+                "{name} is a vertex program of the R5xx (PVS), which `ctm asm`, `ctm dis` and `ctm check` read, and a program to run is wanted; {READABLE}"
+            );
+            return Err(wrong("wrong-isa", message));
+        }
         let kind = kind_of(bytes, path);
         let is_x1k = matches!(kind, Kind::X1kText | Kind::X1kHex | Kind::CtmElf | Kind::Ps3Text | Kind::Ps3Code);
         if isa == Some(Isa::R700) && is_x1k {

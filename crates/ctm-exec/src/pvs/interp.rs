@@ -77,7 +77,6 @@ impl Vertex {
 /// An open loop or subroutine.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
-    slot: usize,
     /// Iterations that are left, this one included.
     count: u16,
     /// aL outside, which the end restores.
@@ -101,7 +100,7 @@ struct Frame {
 /// # Ok::<(), ctm_exec::Fault>(())
 /// ```
 pub fn run(code: &Code, constants: &[Vector], vertex: &mut Vertex, budget: u64) -> Result<u64, Fault> {
-    let mut machine = Machine { code, constants, vertex, al: 0, frames: Vec::with_capacity(FLOW_STACK) };
+    let mut machine = Machine { code, constants, vertex, al: 0, open: Vec::new(), frames: Vec::new() };
     let mut pc = code.first;
     let mut executed = 0;
     loop {
@@ -127,6 +126,9 @@ struct Machine<'a> {
     vertex: &'a mut Vertex,
     /// The loop index.
     al: i32,
+    /// The slots of open loops and subroutines, the innermost one last.
+    open: Vec<usize>,
+    /// Of each its frame.
     frames: Vec<Frame>,
 }
 
@@ -161,8 +163,7 @@ impl Machine<'_> {
         let source = |n: usize| inst.source(n).map_or([0; 4], |src| self.operand(src));
         let operands = [source(0), source(1), source(2)];
         let dual = inst.dual().map(|(op, dual)| {
-            let [x] = [self.operand(&dual.operand(false))[0]];
-            let [y] = [self.operand(&dual.operand(true))[0]];
+            let [x, y] = [false, true].map(|second| self.operand(&dual.operand(second))[0]);
             (op, dual, math(op, [x, y, y]))
         });
         let result = match inst.op {
@@ -241,14 +242,14 @@ impl Machine<'_> {
     fn write(&mut self, kind: DstType, address: Address, mask: u8, value: Vector) {
         let index = self.index(address);
         let vertex = &mut *self.vertex;
-        if kind == DstType::A0 {
-            for (n, component) in vertex.address.iter_mut().enumerate().filter(|(n, _)| mask >> n & 1 == 1) {
-                *component = ops::to_integer(value[n]);
-            }
-            return;
-        }
         let (file, value): (&mut [Vector], Vector) = match kind {
-            DstType::Temporary | DstType::A0 => (&mut vertex.temporaries, value),
+            DstType::Temporary => (&mut vertex.temporaries, value),
+            DstType::A0 => {
+                for (n, component) in vertex.address.iter_mut().enumerate().filter(|(n, _)| mask >> n & 1 == 1) {
+                    *component = ops::to_integer(value[n]);
+                }
+                return;
+            }
             DstType::Output => (&mut vertex.outputs, value),
             DstType::OutputReplicateX => (&mut vertex.outputs, [value[0]; 4]),
             DstType::AltTemporary => (&mut vertex.alternates, value),
@@ -263,8 +264,7 @@ impl Machine<'_> {
     /// Where the path goes on after instruction `pc`; `None` where the program ends.
     fn next(&mut self, pc: u16) -> Result<Option<u16>, FaultKind> {
         loop {
-            let open: Vec<usize> = self.frames.iter().map(|frame| frame.slot).collect();
-            match action(&self.code.flow, &open, pc) {
+            match action(&self.code.flow, &self.open, pc) {
                 Action::Ends(n) => {
                     let slot = self.code.flow[n];
                     let Some(frame) = self.frames.last_mut() else { return Ok(None) };
@@ -276,9 +276,10 @@ impl Machine<'_> {
                         }
                         // The loop is left; the next enclosing one may end here as well.
                         self.al = frame.outer;
-                        self.frames.pop();
-                    } else {
-                        self.frames.pop();
+                    }
+                    self.open.pop();
+                    self.frames.pop();
+                    if slot.op != FlowOp::Loop {
                         return Ok(Some(slot.upper.back));
                     }
                 }
@@ -294,7 +295,8 @@ impl Machine<'_> {
                     if self.frames.len() >= FLOW_STACK {
                         return Err(FaultKind::StackOverflow { stack: "flow-control", depth: FLOW_STACK });
                     }
-                    self.frames.push(Frame { slot: n, count: slot.lower.target_or_count, outer: self.al });
+                    self.open.push(n);
+                    self.frames.push(Frame { count: slot.lower.target_or_count, outer: self.al });
                     if slot.op == FlowOp::Loop && !slot.index.inherit {
                         self.al = i32::from(slot.index.init);
                     }

@@ -54,11 +54,10 @@ pub(super) fn differences(want: &Words, have: &Words, dual: bool) -> Option<Vec<
 
 /// Whether the next tokens are a field and `=`.
 pub(super) fn at_field(cursor: &Cursor<'_, '_>) -> bool {
-    match (cursor.peek(), cursor.peek_after(1), cursor.peek_after(2)) {
-        (Some(Tok::Word(_)), Some(Tok::Punct('=')), _) => true,
-        (Some(Tok::Word(_)), Some(Tok::Dotted(_)), Some(Tok::Punct('='))) => true,
-        _ => false,
-    }
+    let word = matches!(cursor.peek(), Some(Tok::Word(_)));
+    let equals = |n: usize| matches!(cursor.peek_after(n), Some(Tok::Punct('=')));
+    let dotted = matches!(cursor.peek_after(1), Some(Tok::Dotted(_)));
+    word && (equals(1) || dotted && equals(2))
 }
 
 /// `SRC1.PVS_SRC_OFFSET=3`
