@@ -46,7 +46,7 @@ fn texts_words_and_errors() {
         &["b.pvs:1:1", "error[constant-port]", "2 different constants are read; allowed is 1"],
     );
     d.good(&["check", "--allow", "constant-port", "b.pvs"]);
-    d.bad(&["run", "b.pvs", "--size", "2x2"], 1, &["error[wrong-isa]", "b.pvs is a vertex program of the R5xx (PVS)"]);
+    d.bad(&["check", "--isa", "x1k", "b.pvs"], 1, &["error[wrong-isa]", "b.pvs is a vertex program of the R5xx (PVS)"]);
     d.file("c.pvs", "mvo o0, v0\n");
     d.bad(&["asm", "c.pvs"], 1, &["c.pvs:1:1", "`mvo` is not an instruction", "did you mean `mov`?"]);
     d.file("d.hex", "00F00203 00D10001 01248001\n00F00203 00D10001 01248001 01248001\n");
