@@ -1,5 +1,6 @@
 //! The page in Chromium, where there is one: each thing that a user does there, with what is seen.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
+#![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 mod browser;
 
@@ -181,6 +182,35 @@ fn a_program_is_seen_stepped_explained_changed_and_shared() {
     assert_eq!(browser.evaluate("document.querySelectorAll('#run, #share').length"), 0);
     let requests = std::mem::take(&mut browser.requests);
     assert!(requests.iter().all(|url| url.starts_with("file:") || url.starts_with("data:")), "{requests:?}");
+}
+
+/// Numbers that leave 0 to 1 are fitted to colours, and can be marked; each pixel has its numbers; a changed program has its difference.
+#[test]
+fn a_picture_has_numbers_ranges_and_a_difference() {
+    let Some(mut browser) = started() else { return };
+    let server = Server::start();
+    opened(&mut browser, &server, "nbody");
+    let colours = "(() => { const c = document.querySelector('#picture canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, seen = new Set(); for (let n = 0; n < d.length; n += 4) seen.add(d[n] << 16 | d[n + 1] << 8 | d[n + 2]); return seen.size; })()";
+    assert!(browser.evaluate(colours).as_u64().unwrap() > 40);
+    let readout = browser.evaluate("document.querySelector('.readout').textContent");
+    assert!(readout.as_str().unwrap().contains("0x") && readout.as_str().unwrap().starts_with('('), "{readout}");
+    // Zoomed in, the numbers stand in the pixels.
+    for _ in 0..3 {
+        browser.evaluate("document.querySelector('[aria-label=\"zoom in\"]').click()");
+    }
+    browser.evaluate("document.querySelector('#picture canvas').focus()");
+    press(&mut browser, "ArrowRight", 0);
+    browser.until(&format!("ctm.state.at.value[0] === 5 && {READY}"));
+    // A kept picture, and the difference that a changed program makes.
+    browser.evaluate("ctm.state.open('mandelbrot')");
+    browser.until(&format!("ctm.state.entry.value === 'mandelbrot' && {READY}"));
+    browser.evaluate("[...document.querySelectorAll('#picture button')].find((b) => b.textContent === 'Keep').click()");
+    browser.until("document.querySelector('#picture .check input')");
+    browser.evaluate("(() => { const e = ctm.editor(), t = e.state.doc.toString(), at = t.indexOf('0.55, 0.65'); e.dispatch({ changes: { from: at, to: at + 4, insert: '0.50' } }); ctm.state.runJob(); })()");
+    browser.until("ctm.state.run.value !== ctm.state.kept.value && ctm.state.run.value && !ctm.state.working.value");
+    browser.evaluate("document.querySelector('#picture .check input').click()");
+    browser.until("document.querySelector('#picture .check input').checked");
+    assert!(browser.evaluate(colours).as_u64().unwrap() > 4);
 }
 
 /// A walk of someone who has never seen it: why is this pixel of the cube dark?

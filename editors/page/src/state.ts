@@ -60,6 +60,18 @@ export function valuesOf(of: Output | undefined) {
   return decoded.get(of) ?? null;
 }
 
+/** Numbers from 0 to 1, and not all the same. */
+function looksLikeAPicture(of: Output) {
+  const values = valuesOf(of);
+  if (!values) return false;
+  let within = 0, differ = false;
+  for (const value of values) {
+    if (value >= -0.01 && value <= 1.01) within++;
+    differ ||= value !== values[0];
+  }
+  return differ && within * 20 >= values.length * 19;
+}
+
 export const current = () => files.value[file.value];
 const texts = () => Object.fromEntries(files.value.filter((one) => !listings.value.has(one.name)).map((one) => [one.name, one.text]));
 // Of a capture or a recording nothing can be edited.
@@ -90,6 +102,8 @@ export const open = (name: string) => busy("opening", async () => {
     file.value = answer.given ? 0 : Math.max(0, answer.files.length - 1);
   });
   await runNow();
+  const outputs = run.value?.outputs ?? [];
+  output.value = Math.max(0, outputs.findIndex(looksLikeAPicture));
   // A pixel is chosen from the start, so that everything there is can be seen.
   const d = run.value?.domain, known = entries.value.find((one) => one.name === name)?.at;
   if (d && !at.value && run.value?.outputs.length) {

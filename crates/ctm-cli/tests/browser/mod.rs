@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 pub struct Server {
@@ -86,7 +87,11 @@ pub struct Browser {
     pub session: Option<String>,
     pub requests: Vec<String>,
     pub profile: PathBuf,
+    /// One browser at a time, and one profile.
+    _turn: MutexGuard<'static, ()>,
 }
+
+static TURN: Mutex<()> = Mutex::new(());
 
 impl Browser {
     pub fn start() -> Option<Self> {
@@ -98,6 +103,7 @@ impl Browser {
                 .status()
                 .is_ok_and(|s| s.success())
         })?;
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let profile = std::env::temp_dir().join(format!("ctm-chromium-{}", std::process::id()));
         std::fs::create_dir_all(&profile).unwrap();
         // It reads commands from descriptor 3 and writes to 4.
@@ -122,7 +128,7 @@ impl Browser {
             .spawn()
             .unwrap();
         let (input, output) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));
-        Some(Self { process, input, output, number: 0, session: None, requests: Vec::new(), profile })
+        Some(Self { process, input, output, number: 0, session: None, requests: Vec::new(), profile, _turn: turn })
     }
 
     pub fn ask(&mut self, method: &str, params: Value) -> Value {

@@ -476,15 +476,16 @@ fn draw(drawing: &Drawing) -> Answer<wire::Run> {
     })
 }
 
-/// The first output of an example or of the user's job, small.
+/// An output of an example or of the user's job, small: the first one that looks like a picture, otherwise the first.
 fn thumbnail(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::Thumbnail> {
     let (opened, _directory) = opened(question, context)?;
     context.take(cost::of_run(&opened))?;
     let picture = match opened {
         Opened::Job(job) => {
             let report = job.run_under(context.control, |_| {}).map_err(|e| said(&e))?;
-            let array = report.outputs.iter().find_map(|output| report.array(output.slot));
-            array.and_then(|array| pictures::thumbnail(&array))
+            let arrays: Vec<Array> = report.outputs.iter().filter_map(|output| report.array(output.slot)).collect();
+            let array = arrays.iter().find(|array| pictures::is_picture(array)).or(arrays.first());
+            array.and_then(pictures::thumbnail)
         }
         Opened::Drawing(drawing) => {
             let drawn = drawing.prepare().and_then(|mut prepared| prepared.draw(0.0)).map_err(|e| e.to_string())?;

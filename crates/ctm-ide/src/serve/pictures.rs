@@ -33,6 +33,13 @@ pub(super) fn shown(name: &str, array: &Array, left: u32, top: u32) -> Result<wi
     })
 }
 
+/// Whether an array looks like a picture: numbers from 0 to 1, and not all the same.
+pub(super) fn is_picture(array: &Array) -> bool {
+    let values = array.to_f32();
+    let within = values.iter().filter(|value| (-0.01..=1.01).contains(*value)).count();
+    within * 20 >= values.len() * 19 && values.windows(2).any(|pair| pair[0].to_bits() != pair[1].to_bits())
+}
+
 /// A small picture of an output: numbers from the least to the largest where they leave 0 to 1.
 #[allow(clippy::cast_precision_loss, reason = "a picture")]
 pub(super) fn thumbnail(output: &Array) -> Option<String> {
