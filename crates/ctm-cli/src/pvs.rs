@@ -1,6 +1,6 @@
 //! Vertex programs (PVS) in `ctm asm`, `ctm dis` and `ctm check`.
 
-use crate::args::{AsmArgs, DisArgs};
+use crate::args::programs::{AsmArgs, DisArgs};
 use crate::console::{Console, Failure, program_bytes};
 use crate::values::ProgramIsa;
 use ctm::job::JobError;

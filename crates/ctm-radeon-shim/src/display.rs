@@ -404,7 +404,7 @@ fn picture(call: &Call<'_>, of: Framebuffer, number: u32, directory: &Path) -> R
     let bytes = unsafe { &*mapped }.get(of.offset as usize..).unwrap_or_default();
     let Framebuffer { width, height, pitch: pitch_bytes, format, .. } = of;
     // An R500's tiles are stored row by row here.
-    let tiling = if crate::process::settings().chip.is_r700() { tiling } else { 0 };
+    let tiling = if settings().chip.is_r700() { tiling } else { 0 };
     let shown = Shown { width, height, pitch_bytes, format, tiling: BufferTiling(tiling) };
     let values = Values::U8(shown.picture(bytes).map_err(|e| e.to_string())?);
     let array = Array { height: height as usize, width: width as usize, channels: 3, values };

@@ -381,7 +381,6 @@ impl Device {
         let (control, notice) = (control.clone(), notice.clone());
         let options = Options { one_thread, budget, control, checks, watch, notice };
         let drawn = ctm_draw::draw_watched(self.engine.as_ref(), &state, &call, &mut bound, &options);
-        drop(bound);
         // Stores before an error stay.
         if let (Some((_, format)), Some((_, bytes))) = (depth, copies.last_mut()) {
             rotate(bytes, format, true);

@@ -275,8 +275,8 @@ impl Texture {
         let format = Format { data, sign, ..Format::default() };
         let element_bytes = ctm_exec::r700::formats::size_bytes(data)
             .map_err(|_| wrong(format!("format {number} is not read")))? as u32;
-        let width = get(Size::TXWIDTH) + 1 | get(Pitch::TXWIDTH_11) << 11;
-        let height = get(Size::TXHEIGHT) + 1 | get(Pitch::TXHEIGHT_11) << 11;
+        let width = (get(Size::TXWIDTH) | (get(Pitch::TXWIDTH_11) << 11)) + 1;
+        let height = (get(Size::TXHEIGHT) | (get(Pitch::TXHEIGHT_11) << 11)) + 1;
         // Rows begin at multiples of 32 bytes.
         let pitch = match get(Size::TXPITCH_EN) {
             1 => get(Pitch::TXPITCH) + 1,
