@@ -104,7 +104,7 @@ pub(crate) fn bits(masks: &[u32; LANES]) -> u32 {
 
 /// Evaluates an expression whose loops are compiled for the widest vectors of the processor. The expression is compiled twice, so that each of both is inlined.
 ///
-/// Only for small ones, which compilers inline without being asked: [`widely`] takes functions of any size.
+/// Only for small ones, which compilers inline without being asked: [`widely`] takes work of any size.
 macro_rules! wide {
     ($body:expr) => {{
         #[cfg(target_arch = "x86_64")]
@@ -119,18 +119,24 @@ macro_rules! wide {
 }
 pub(crate) use wide;
 
-/// Calls the first of two functions that do the same, both marked `#[inline(always)]`, where it can be compiled for wide vectors and `f32::mul_add` is an instruction; otherwise the
-/// second.
+/// Work that is compiled for vectors of several widths.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) trait Wide: Sized {
+    type Out;
+    fn run<const FMA: bool>(self) -> Self::Out;
+}
+#[cfg(target_arch = "x86_64")]
+pub(crate) use ctm_x86::simd::Wide;
+
+/// Does work, compiled for the widest vectors of the processor.
 #[inline]
-pub(crate) fn widely<A, R>(wide: impl FnOnce(A) -> R, plain: impl FnOnce(A) -> R, arguments: A) -> R {
+pub(crate) fn widely<W: Wide>(work: W) -> W::Out {
     #[cfg(target_arch = "x86_64")]
-    let arguments = match ctm_x86::simd::on_avx2_with(wide, arguments) {
+    let work = match ctm_x86::simd::on_avx2_of(work) {
         Ok(result) => return result,
-        Err(arguments) => arguments,
+        Err(work) => work,
     };
-    #[cfg(not(target_arch = "x86_64"))]
-    drop(wide);
-    plain(arguments)
+    work.run::<false>()
 }
 
 /// Puts colours into rows, a row for each channel; at most as many as a row has.

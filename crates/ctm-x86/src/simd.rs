@@ -169,17 +169,25 @@ pub fn on_avx2<R>(function: impl FnOnce() -> R) -> Option<R> {
     has_avx2.then(|| unsafe { avx2(function) })
 }
 
-/// The same of a function and its arguments, which come back where the processor lacks AVX2 or FMA (`f32::mul_add` is an instruction there). A function that is marked `#[inline(always)]` is compiled for these vectors however
-/// large it is.
+/// Work that is compiled for vectors of several widths.
+pub trait Wide: Sized {
+    /// Its result.
+    type Out;
+
+    /// Does it. It has to be marked `#[inline(always)]`, with all large functions that it calls. `FMA`: `f32::mul_add` is an instruction.
+    fn run<const FMA: bool>(self) -> Self::Out;
+}
+
+/// Does work compiled for the vectors of AVX2, with FMA. Unlike a closure, it may be of any size.
 ///
 /// # Errors
-/// The arguments: nothing is called.
+/// The work, where the processor lacks them: nothing is done.
 #[inline]
-pub fn on_avx2_with<A, R>(function: impl FnOnce(A) -> R, arguments: A) -> Result<R, A> {
+pub fn on_avx2_of<W: Wide>(work: W) -> Result<W::Out, W> {
     #[inline]
     #[target_feature(enable = "avx2,fma,popcnt")]
-    fn avx2<A, R>(function: impl FnOnce(A) -> R, arguments: A) -> R {
-        function(arguments)
+    fn avx2<W: Wide>(work: W) -> W::Out {
+        work.run::<true>()
     }
 
     if std::is_x86_feature_detected!("avx2")
@@ -187,9 +195,9 @@ pub fn on_avx2_with<A, R>(function: impl FnOnce(A) -> R, arguments: A) -> Result
         && std::is_x86_feature_detected!("popcnt")
     {
         // SAFETY: the processor has the instructions.
-        Ok(unsafe { avx2(function, arguments) })
+        Ok(unsafe { avx2(work) })
     } else {
-        Err(arguments)
+        Err(work)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The pixel program for quads of any primitives: start values as rows of lanes, one launch, rows of exports.
 
-use crate::lanes::widely;
+use crate::lanes::{Wide, widely};
 use crate::program::{Runner, StageMemory, X1kMemory, ints};
 use crate::raster::QuadCoverage;
 use crate::setup::Weights;
@@ -62,36 +62,61 @@ fn places(raster: &RasterState, of: Place, quad: &ShadeQuad) -> [[i64; 2]; 4] {
     std::array::from_fn(|n| place(raster, of, at[n], quad.quad.masks[n], quad.sample))
 }
 
-/// Computes the weights of quads.
-#[inline(always)]
-fn weigh((weights, quads, pieces, raster, of): (&mut [Weights], &[ShadeQuad], &[Piece], &RasterState, Place)) {
-    for (weights, quad) in weights.iter_mut().zip(quads) {
-        let setup = &pieces[quad.setup as usize].setup;
-        *weights = if of == Place::Centre && quad.sample.is_none() {
-            setup.weights_of_quad([quad.quad.x, quad.quad.y], raster.centre())
-        } else {
-            setup.weights(places(raster, of, quad))
-        };
+/// The weights of quads, to be computed.
+struct Weighed<'m> {
+    weights: &'m mut [Weights],
+    quads: &'m [ShadeQuad],
+    pieces: &'m [Piece],
+    raster: &'m RasterState,
+    of: Place,
+}
+
+impl Wide for Weighed<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let Self { weights, quads, pieces, raster, of } = self;
+        for (weights, quad) in weights.iter_mut().zip(quads) {
+            let setup = &pieces[quad.setup as usize].setup;
+            *weights = if of == Place::Centre && quad.sample.is_none() {
+                setup.weights_of_quad([quad.quad.x, quad.quad.y], raster.centre())
+            } else {
+                setup.weights(places(raster, of, quad))
+            };
+        }
     }
 }
 
 /// The elements of a parameter, in the pixels of each quad.
 type Elements<'r> = [&'r mut [[u32; 4]]; 4];
 
-/// The operands of [`mix`]: the results, the weights of quads, the quads, their pieces, and the parameter of all vertices.
-type Mixed<'m, 'r> = (&'m mut Elements<'r>, &'m [Weights], &'m [ShadeQuad], &'m [Piece], &'m [[u32; 4]], Interpolation);
+/// A parameter, to be interpolated in quads.
+struct Mixed<'m, 'r> {
+    rows: &'m mut Elements<'r>,
+    weights: &'m [Weights],
+    quads: &'m [ShadeQuad],
+    pieces: &'m [Piece],
+    /// Of all vertices.
+    all: &'m [[u32; 4]],
+    interpolation: Interpolation,
+}
 
-/// Interpolates a parameter in quads.
-#[inline(always)]
-fn mix((rows, weights, quads, pieces, all, interpolation): Mixed<'_, '_>) {
-    for (number, (quad, weights)) in quads.iter().zip(weights).enumerate() {
-        let [a, b, c] = pieces[quad.setup as usize].setup.slots;
-        let (a, b, c) = (&all[a as usize], &all[b as usize], &all[c as usize]);
-        for (element, row) in rows.iter_mut().enumerate() {
-            let of = [f32::from_bits(a[element]), f32::from_bits(b[element]), f32::from_bits(c[element])];
-            let mixed = weights.mix(interpolation, of);
-            for (to, value) in row[number].iter_mut().zip(mixed) {
-                *to = value.to_bits();
+impl Wide for Mixed<'_, '_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let Self { rows, weights, quads, pieces, all, interpolation } = self;
+        for (number, (quad, weights)) in quads.iter().zip(weights).enumerate() {
+            let [a, b, c] = pieces[quad.setup as usize].setup.slots;
+            let (a, b, c) = (&all[a as usize], &all[b as usize], &all[c as usize]);
+            for (element, row) in rows.iter_mut().enumerate() {
+                let of = [f32::from_bits(a[element]), f32::from_bits(b[element]), f32::from_bits(c[element])];
+                let mixed = weights.mix(interpolation, of);
+                for (to, value) in row[number].iter_mut().zip(mixed) {
+                    *to = value.to_bits();
+                }
             }
         }
     }
@@ -308,12 +333,11 @@ impl Shader<'_> {
                     }
                     Some(all) => {
                         if held != Some(input.place) {
-                            let of = (weights.as_mut_slice(), quads, pieces, raster, input.place);
-                            widely(weigh, weigh, of);
+                            widely(Weighed { weights: &mut weights, quads, pieces, raster, of: input.place });
                             held = Some(input.place);
                         }
-                        let of = (&mut rows, weights.as_slice(), quads, pieces, all, input.interpolation);
-                        widely(mix, mix, of);
+                        let interpolation = input.interpolation;
+                        widely(Mixed { rows: &mut rows, weights: &weights, quads, pieces, all, interpolation });
                     }
                 }
                 for (number, quad) in quads.iter().enumerate().filter(|_| input.sprite) {

@@ -6,7 +6,7 @@
 mod fractions;
 mod numbers;
 
-use crate::lanes::widely;
+use crate::lanes::{Wide, widely};
 use ctm_exec::r700::formats::{Elements, Format, convert, elements, size_bytes};
 use ctm_exec::x1k::Form;
 use ctm_isa::r700::ops::{DataFormat, FormatComp, NumFormat};
@@ -189,15 +189,26 @@ fn can_be_target(data: DataFormat) -> bool {
     !shared && matches!(size_bytes(data), Ok(1 | 2 | 4 | 8 | 16))
 }
 
-/// Adds the bytes of channels to dwords, each from this bit on.
-#[inline(always)]
-fn pack_bytes((to, rgba, at): (&mut [u32], [&[u32]; 4], [u32; 4])) {
-    for (row, at) in rgba.into_iter().zip(at) {
-        for (to, &value) in to.iter_mut().zip(row) {
-            let value = f32::from_bits(value);
-            // NaN becomes 0.
-            let raised = if value > 0.0 { value } else { 0.0 };
-            *to |= byte_within(if raised < 1.0 { raised } else { 1.0 }) << at;
+/// Bytes of channels, to be added to dwords.
+struct Packed<'p> {
+    to: &'p mut [u32],
+    rgba: [&'p [u32]; 4],
+    /// Where the byte of each begins.
+    at: [u32; 4],
+}
+
+impl Wide for Packed<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        for (row, at) in self.rgba.into_iter().zip(self.at) {
+            for (to, &value) in self.to.iter_mut().zip(row) {
+                let value = f32::from_bits(value);
+                // NaN becomes 0.
+                let raised = if value > 0.0 { value } else { 0.0 };
+                *to |= byte_within(if raised < 1.0 { raised } else { 1.0 }) << at;
+            }
         }
     }
 }
@@ -329,7 +340,7 @@ impl Colours {
         let at = self.bytes_at.filter(|_| !truncates)?;
         to.clear();
         to.resize(rgba.iter().map(|row| row.len()).min().unwrap_or(0), 0);
-        widely(pack_bytes, pack_bytes, (&mut to, rgba, at));
+        widely(Packed { to: &mut to, rgba, at });
         Some(to)
     }
 

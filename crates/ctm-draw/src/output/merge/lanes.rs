@@ -4,7 +4,7 @@
 //! [`DepthFormat::quantised`] and [`StencilFace::after`].
 
 use super::Merger;
-use crate::lanes::{LANES, Shape, bits, mask, whole, widely};
+use crate::lanes::{LANES, Shape, Wide, bits, mask, whole, widely};
 use crate::raster::QuadCoverage;
 use crate::rect::Rect;
 use crate::setup::{Depths, Setup};
@@ -277,9 +277,11 @@ struct Work<'w, 't, 's> {
     marked: u32,
 }
 
-impl Work<'_, '_, '_> {
+impl Wide for Work<'_, '_, '_> {
+    type Out = u32;
+
     #[inline(always)]
-    fn run(self) -> u32 {
+    fn run<const FMA: bool>(self) -> u32 {
         let Self { test, target, of: Tested { depths, same }, at, marked } = self;
         let (shape, layer) = (depths.shape, depths.setup.layer);
         let new = if let Some(same) = same {
@@ -310,10 +312,12 @@ struct Samples<'w, 't, 's> {
     quad: &'w mut QuadCoverage,
 }
 
-impl Samples<'_, '_, '_> {
-    /// Returns how many pass.
+impl Wide for Samples<'_, '_, '_> {
+    /// How many pass.
+    type Out = u32;
+
     #[inline(always)]
-    fn run(self) -> u32 {
+    fn run<const FMA: bool>(self) -> u32 {
         let Self { test, target, setup, raster, quad } = self;
         let (count, at, layer) = (raster.samples.count.min(8) as usize, [quad.x, quad.y], setup.layer);
         // A lane is a sample of a pixel: those of a pixel are side by side.
@@ -416,15 +420,14 @@ impl Merger<'_, '_> {
     pub(crate) fn test_lanes(&mut self, of: &Tested<'_>, at: [i32; 2], marked: u32) -> u32 {
         let (Some(tests), Some(target)) = (&self.lanes, &mut self.open.depth) else { return marked };
         let test = &tests[usize::from(!of.depths.setup.is_front)];
-        widely(Work::run, Work::run, Work { test, target, of, at, marked })
+        widely(Work { test, target, of, at, marked })
     }
 
     /// Tests the covered samples of a quad together, and keeps those that pass.
     pub(super) fn test_samples(&mut self, setup: &Setup, quad: &mut QuadCoverage) {
         let (Some(tests), Some(target)) = (&self.lanes, &mut self.open.depth) else { return };
         let test = &tests[usize::from(!setup.is_front)];
-        let work = Samples { test, target, setup, raster: &self.state.raster, quad };
-        let passed = widely(Samples::run, Samples::run, work);
+        let passed = widely(Samples { test, target, setup, raster: &self.state.raster, quad });
         if !self.state.depth.counts_nothing {
             self.samples_passed += u64::from(passed);
         }

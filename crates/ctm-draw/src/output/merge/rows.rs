@@ -1,7 +1,7 @@
 //! Bands of pixels with one sample each: tests before the program, and blending of what launches left beside the targets.
 
 use super::{Merger, Plan, Sources};
-use crate::lanes::{mask, widely};
+use crate::lanes::{Wide, mask, widely};
 use crate::output::blend;
 use crate::pixel::band::Covered;
 use crate::setup::Setup;
@@ -136,25 +136,22 @@ impl Band<'_> {
     }
 }
 
-/// The arguments of [`ColourRows::merge_fractions`].
-type Merged<'r, 'c> = (&'r ColourRows<'c>, &'r Fractions, (&'r mut [u8], usize), u64, &'r mut blend::Rows);
+/// Elements of fractions to be merged.
+struct Merged<'r, 'c> {
+    of: &'r ColourRows<'c>,
+    fractions: &'r Fractions,
+    /// With the size of an element.
+    bytes: (&'r mut [u8], usize),
+    marks: u64,
+    rows: &'r mut blend::Rows,
+}
 
-impl ColourRows<'_> {
-    /// Merges elements of fractions, those of them that are marked.
-    #[inline]
-    pub(super) fn merge_fractions(
-        &self,
-        fractions: &Fractions,
-        bytes: (&mut [u8], usize),
-        marks: u64,
-        rows: &mut blend::Rows,
-    ) {
-        let of = (self, fractions, bytes, marks, rows);
-        widely(Self::merge_some::<true>, Self::merge_some::<false>, of);
-    }
+impl Wide for Merged<'_, '_> {
+    type Out = ();
 
     #[inline(always)]
-    fn merge_some<const FMA: bool>((of, fractions, (bytes, size), marks, rows): Merged<'_, '_>) {
+    fn run<const FMA: bool>(self) {
+        let Merged { of, fractions, bytes: (bytes, size), marks, rows } = self;
         let ColourRows { state, n, plan } = *of;
         let (mut stored, mut new) = (Dwords::ZERO, Dwords::ZERO);
         stored.load(bytes, size);
@@ -190,6 +187,20 @@ impl ColourRows<'_> {
         select(&mut stored.first, &new.first, plan.bits as u32);
         select(&mut stored.second, &new.second, (plan.bits >> 32) as u32);
         stored.store(bytes, size);
+    }
+}
+
+impl ColourRows<'_> {
+    /// Merges elements of fractions, those of them that are marked.
+    #[inline]
+    pub(super) fn merge_fractions(
+        &self,
+        fractions: &Fractions,
+        bytes: (&mut [u8], usize),
+        marks: u64,
+        rows: &mut blend::Rows,
+    ) {
+        widely(Merged { of: self, fractions, bytes, marks, rows });
     }
 
     /// Merges elements of other numbers.
