@@ -1,8 +1,9 @@
 //! Packets other than draws, and their effects: registers, fences, queries, copies, predication.
 
+use super::counters::Predicate;
 use super::device::{Device, Placed};
-use super::draws::{DrawCall, IndexSource};
 use super::memory::GpuMemory;
+use super::outline::{DrawCall, IndexSource};
 use super::registers::is_relocated;
 use crate::Error;
 use crate::packets::r700::{
@@ -13,43 +14,6 @@ use crate::packets::words::{DataSelect, EventType, OffsetSource, PredicateOp, Pr
 use crate::packets::{Command, Kind};
 use crate::registers::{RESOURCES, SAMPLERS, colour, resource, vgt};
 use crate::table::{in_256, join, little_endian};
-use ctm_draw::Counts;
-
-/// The counters of a device. They run on from stream to stream.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Counters {
-    /// Samples that passed.
-    samples: u64,
-    /// Primitives for stream output, and those that it stored.
-    streams: [u64; 2],
-    /// PS invocations, clipper primitives out, clipper invocations, VS invocations, GS invocations, GS primitives, IA primitives, IA vertices.
-    pipeline: [u64; 8],
-    /// Whether pipeline statistics are counted.
-    pipeline_on: bool,
-    /// Draws.
-    pub(super) drawn: u64,
-    /// The counts of the last draw.
-    pub(super) last: Counts,
-    /// The last draw.
-    pub(super) call: Option<DrawCall>,
-    /// The clock; it goes on by one with each packet.
-    clock: u64,
-}
-
-/// Whether predicated packets run.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Predicate {
-    /// The query result that was read; `None`: everything runs.
-    visible: Option<bool>,
-    /// Packets run if something was visible, instead of if nothing was.
-    draws_visible: bool,
-}
-
-impl Predicate {
-    pub(super) fn lets_pass(self) -> bool {
-        self.visible.is_none_or(|visible| visible == self.draws_visible)
-    }
-}
 
 /// The bit that says that a result is there.
 const VALID: u64 = 1 << 63;

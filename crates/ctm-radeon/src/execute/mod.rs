@@ -9,34 +9,40 @@
 //! | `textures` | textures and samplers, of the words of resources |
 //! | `programs` | programs in memory: where they end, their resources |
 //! | `surfaces` | targets that are cached between draws; converted textures |
+//! | `outline` | draws as values: calls, lines of a list, pictures of targets |
 //! | `draws` | a draw |
 //! | `notes` | notes of checked draws, each once |
+//! | `counters` | counters and the predicate of a device |
+//! | `device` | the device: registers, engine, options |
 //! | `commands` | packets other than draws |
-//! | `device` | a stream, packet by packet |
+//! | `submit` | a stream, packet by packet |
 //! | `r500/` | the packets and draws of an R500 |
 //!
 //! **Invariants.** A stream reaches memory only through [`GpuMemory`], which knows its buffers. Every stream ends: its packets are finite, and draws have a
 //! budget. An error of a packet is reported ([`Problem`]), and the next packet runs.
 
 mod commands;
+mod counters;
 mod device;
 mod draws;
 mod memory;
 mod notes;
+mod outline;
 mod programs;
 mod r500;
 mod registers;
 mod resources;
 mod set;
 mod state;
+mod submit;
 mod surfaces;
 mod textures;
 
 pub use crate::registers::resource::{VALID_BUFFER, VALID_TEXTURE, kind_of};
-pub use device::{Deadline, Device, DrawOptions, Next, Problem, Stepped, Submitted};
-pub use draws::{DrawCall, IndexSource, Outline, TargetPicture};
+pub use device::{Deadline, Device, DrawOptions, Problem};
 pub use memory::{Buffers, GpuMemory};
 pub use notes::{Notes, told_note};
+pub use outline::{DrawCall, IndexSource, Outline, TargetPicture};
 pub use programs::{Loaded, Lookup, NoEnd, length_slots};
 pub(crate) use programs::{ProgramPlace, ProgramRegisters};
 pub use registers::{Registers, is_relocated};
@@ -47,4 +53,5 @@ pub(crate) use state::raster_scissor;
 pub use state::{
     Geometry, Lists, SpecialOp, Stages, draw_state, geometry, samples, special_op, stream_output, topology, write_mask,
 };
+pub use submit::{Next, Stepped, Submitted};
 pub use textures::{TextureWords, sampler};

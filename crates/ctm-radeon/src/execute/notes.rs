@@ -1,6 +1,6 @@
 //! Notes of checked draws, each reported once.
 
-use super::device::Stepped;
+use super::submit::Stepped;
 use ctm_draw::Note;
 use std::collections::HashSet;
 

@@ -1,13 +1,13 @@
 //! A draw of an R500: vertices, inputs of the pixel program, targets.
 
 use super::super::device::{Device, DrawOptions, Placed};
-use super::super::draws::TargetPicture;
 use super::super::memory::GpuMemory;
+use super::super::outline::TargetPicture;
 use super::super::registers::Registers;
 use super::state::{GRID, Transform, clip_state, colour_state, depth_state, raster_state};
 use super::targets::{Colour, Surface, Textures, cells, colour, depth, rotate};
+use super::units::{Source, State, topology};
 use super::vertices::{MOST_VERTICES, Outputs};
-use super::{Source, State, topology};
 use crate::Error;
 use crate::packets::words::{IndexSize, R500Primitive, VertexFetch, Walk};
 use crate::registers::colour::r500 as rb;

@@ -281,7 +281,7 @@ pub(super) fn colour_state(registers: &Registers, targets: &[(u32, Colour)]) -> 
     state.multiwrite = r.get(rb::RB3D_CCTL::NUM_MULTIWRITES) > 0;
     if r.flag(Alpha::AF_EN) {
         let reference = if r.flag(Alpha::FP16) {
-            super::vertices::half(r.get(rb::FG_ALPHA_VALUE::AF_VAL))
+            super::half::half(r.get(rb::FG_ALPHA_VALUE::AF_VAL))
         } else if r.flag(Alpha::AF_EN_8BIT) {
             r.get(Alpha::AF_VAL) as f32 / 255.0
         } else {

@@ -4,7 +4,7 @@
 
 use super::super::memory::GpuMemory;
 use super::super::registers::Registers;
-use super::vertices::half;
+use super::half::half;
 use crate::Error;
 use crate::registers::colour::r500 as rb;
 use crate::registers::depth::r500 as zb;

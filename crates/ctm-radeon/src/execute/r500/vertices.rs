@@ -2,7 +2,8 @@
 
 use super::super::device::Device;
 use super::super::memory::GpuMemory;
-use super::Source;
+use super::half::half;
+use super::units::Source;
 use crate::Error;
 use crate::registers::vgt::r500 as vap;
 use crate::table::{little_endian, signed};
@@ -32,18 +33,6 @@ struct Element {
 
 /// The names of types by their numbers are those of the table of registers.
 const FLOAT_4: u32 = 3;
-
-/// A half float.
-pub(super) fn half(bits: u32) -> f32 {
-    let (sign, exponent, fraction) = (bits >> 15 & 1, bits >> 10 & 0x1f, bits & 0x3ff);
-    let value = match exponent {
-        0 => fraction as f32 / 16_777_216.0,
-        0x1f if fraction == 0 => f32::INFINITY,
-        0x1f => f32::NAN,
-        _ => f32::from_bits((exponent + 112) << 23 | fraction << 13),
-    };
-    if sign == 1 { -value } else { value }
-}
 
 impl Element {
     /// Dwords of the type; `None` for those that are not fetched.

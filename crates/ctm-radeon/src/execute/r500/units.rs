@@ -1,0 +1,113 @@
+//! The parts of an R500 that are no registers: memories behind ports, arrays of vertices, the last draw.
+
+use super::super::registers::Registers;
+use crate::packets::r500::VertexArray;
+use crate::packets::words::{R500Primitive, VertexFetch};
+use crate::registers::clip;
+use ctm_draw::state::Topology;
+
+/// Dwords of PVS memory: 2048 vectors.
+pub(super) const PVS_DWORDS: usize = 4 * 2048;
+/// Instructions of US memory, and dwords of each.
+pub(super) const US_INSTRUCTIONS: usize = 512;
+pub(super) const US_WORDS: usize = 6;
+/// Constants of US memory, and dwords of each.
+pub(super) const US_CONSTANTS: usize = 256;
+pub(super) const US_COMPONENTS: usize = 4;
+
+/// The parts of an R500 that are no registers.
+#[derive(Clone, Debug)]
+pub(in crate::execute) struct State {
+    /// Vertex programs, their constants, user planes.
+    pub(super) pvs: Vec<u32>,
+    /// The dword of PVS memory that its port writes next.
+    pub(super) pvs_next: usize,
+    /// Pixel programs.
+    pub(super) us: Vec<[u32; US_WORDS]>,
+    /// Their constants.
+    pub(super) us_constants: Vec<[u32; US_COMPONENTS]>,
+    /// The dword, from the item of GA_US_VECTOR_INDEX on, that the port writes next.
+    pub(super) us_next: usize,
+    /// Arrays of vertices, with their addresses.
+    pub(super) arrays: Vec<(VertexArray, u64)>,
+    /// The last draw.
+    pub(super) last: VertexFetch,
+    /// Samples that passed since ZB_ZPASS_DATA was written, with its value.
+    pub(super) passed: u32,
+}
+
+/// Where the vertices of a draw come from.
+#[derive(Clone, Debug)]
+pub(super) enum Source {
+    /// The packet.
+    Embedded(Vec<u32>),
+    /// Arrays, one vertex after the other.
+    List,
+    /// Arrays, by these indices.
+    Indices(Vec<u32>),
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            pvs: vec![0; PVS_DWORDS],
+            pvs_next: 0,
+            us: vec![[0; US_WORDS]; US_INSTRUCTIONS],
+            us_constants: vec![[0; US_COMPONENTS]; US_CONSTANTS],
+            us_next: 0,
+            arrays: Vec::new(),
+            last: VertexFetch(0),
+            passed: 0,
+        }
+    }
+}
+
+/// Registers after a reset. Drivers write everything that they need, but for the steps of the viewport transform: the first draws without
+/// a vertex program rely on positions in pixels.
+pub(in crate::execute) fn reset() -> Registers {
+    let mut registers = Registers::default();
+    let step = clip::r500::VAP_VTE_CNTL::VTX_XY_FMT.field.mask() | clip::r500::VAP_VTE_CNTL::VTX_Z_FMT.field.mask();
+    registers.set(clip::r500::VAP_VTE_CNTL::REGISTER.offset, step);
+    registers
+}
+
+impl State {
+    /// A dword through the port of PVS memory. Words after its end are dropped.
+    pub(super) fn write_pvs(&mut self, value: u32) {
+        if let Some(dword) = self.pvs.get_mut(self.pvs_next) {
+            *dword = value;
+        }
+        self.pvs_next += 1;
+    }
+
+    /// A dword through the port of US memory: an instruction has six, a constant four. Words after the end are dropped.
+    pub(super) fn write_us(&mut self, index: usize, of_constants: bool, value: u32) {
+        let next = self.us_next;
+        self.us_next += 1;
+        let word = if of_constants {
+            self.us_constants.get_mut(index + next / US_COMPONENTS).map(|all| &mut all[next % US_COMPONENTS])
+        } else {
+            self.us.get_mut(index + next / US_WORDS).map(|all| &mut all[next % US_WORDS])
+        };
+        if let Some(word) = word {
+            *word = value;
+        }
+    }
+}
+
+/// The primitives of a draw.
+pub(super) fn topology(primitive: R500Primitive) -> Option<Topology> {
+    Some(match primitive {
+        R500Primitive::Points => Topology::Points,
+        R500Primitive::Lines => Topology::Lines,
+        R500Primitive::LineStrip => Topology::LineStrip,
+        R500Primitive::Triangles => Topology::Triangles,
+        R500Primitive::TriangleFan => Topology::TriangleFan,
+        R500Primitive::TriangleStrip => Topology::TriangleStrip,
+        R500Primitive::LineLoop => Topology::LineLoop,
+        R500Primitive::Quads => Topology::Quads,
+        R500Primitive::QuadStrip => Topology::QuadStrip,
+        R500Primitive::Polygon => Topology::Polygon,
+        R500Primitive::None | R500Primitive::TrianglesWithFlags => return None,
+    })
+}
