@@ -73,8 +73,11 @@ fn uses(line: &str, words: &[&str]) -> usize {
     all.filter(|word| words.iter().any(|w| word.eq_ignore_ascii_case(w))).count()
 }
 
-/// The type that a line of Rust defines.
+/// The type that a line of Rust defines. An indented `type` is an associated type, whose name its trait gives.
 fn type_name(line: &str) -> Option<String> {
+    if line.starts_with(' ') && line.trim_start().starts_with("type ") {
+        return None;
+    }
     let mut rest = line.trim_start();
     if let Some(after) = rest.strip_prefix("pub") {
         rest = match after.strip_prefix('(') {

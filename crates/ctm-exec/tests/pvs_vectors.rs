@@ -5,13 +5,13 @@ use ctm_exec::pvs::{Code, Vector, Vertex, run};
 use ctm_exec::{Fault, FaultKind};
 use ctm_isa::pvs::ops::Op;
 use ctm_isa::pvs::{Program, flow};
-use ctm_testkit::pvs::run_vectors::{self, Case};
+use ctm_testkit::pvs::run_vectors::{self, VertexCase};
 
 fn interpret(program: &Program, constants: &[Vector], vertex: &mut Vertex, budget: u64) -> Result<u64, Fault> {
     run(&Code::new(program), constants, vertex, budget)
 }
 
-fn all(cases: &[Case], least: usize) {
+fn all(cases: &[VertexCase], least: usize) {
     let wrong: Vec<String> = cases
         .iter()
         .filter_map(|case| {

@@ -35,7 +35,7 @@ pub fn of_crate(src: &Path) -> Vec<Circle> {
 
 /// The uses among the files of a crate whose sources lie in `src`.
 pub fn arrows(src: &Path) -> Arrows {
-    Tree::read(src).arrows()
+    SourceTree::read(src).arrows()
 }
 
 /// Splits arrows into the circles that they form, the largest first.
@@ -89,9 +89,9 @@ enum End {
     Foreign,
 }
 
-struct Tree(BTreeMap<Vec<String>, Module>);
+struct SourceTree(BTreeMap<Vec<String>, Module>);
 
-impl Tree {
+impl SourceTree {
     fn read(src: &Path) -> Self {
         let mut tree = Self(BTreeMap::new());
         tree.collect(src, src, &[]);

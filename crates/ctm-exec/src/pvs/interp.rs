@@ -9,11 +9,11 @@ use crate::float::{ONE, SIGN};
 use crate::x1k::ops::clamp;
 use ctm_isa::pvs::flow::{Action, FlowTable, action};
 use ctm_isa::pvs::formats::Src;
-use ctm_isa::pvs::inst::{Address, Inst};
+use ctm_isa::pvs::inst::{Inst, RegisterAddress};
 use ctm_isa::pvs::ops::{AddrMode, Class, DstType, FlowOp, MacroOp, MathOp, Op, Select, SrcType, VectorOp};
 use ctm_isa::pvs::{ALTERNATE_TEMPORARIES, FLOW_STACK, INPUTS, OUTPUTS, Program, TEMPORARY_ADDRESSES};
 use ctm_isa::table::FieldError;
-use ops::Condition::{Eq, Gt, Gte, Neq};
+use ops::Comparison::{Eq, Gt, Gte, Neq};
 
 /// A program with its words decoded.
 #[derive(Clone, Debug)]
@@ -186,7 +186,7 @@ impl Machine<'_> {
         self.vertex.predicate = result.predicate.unwrap_or(self.vertex.predicate);
         if let Some((op, dual, result)) = dual {
             if op.info().class != Class::Nothing {
-                let (address, mask) = (Address::absolute(dual.dst_offset), 1 << dual.we_sel.code());
+                let (address, mask) = (RegisterAddress::absolute(dual.dst_offset), 1 << dual.we_sel.code());
                 let value = saturate(result.value, inst.dst.me_sat);
                 self.write(DstType::AltTemporary, address, mask, value);
             }
@@ -195,7 +195,7 @@ impl Machine<'_> {
     }
 
     /// The register number of an address.
-    fn index(&self, address: Address) -> i32 {
+    fn index(&self, address: RegisterAddress) -> i32 {
         let base = match address.mode {
             AddrMode::Absolute => 0,
             AddrMode::RelativeA0 => self.vertex.address[address.sel.code() as usize],
@@ -239,7 +239,7 @@ impl Machine<'_> {
     }
 
     /// Writes the components of `mask`; registers that do not exist lose them.
-    fn write(&mut self, kind: DstType, address: Address, mask: u8, value: Vector) {
+    fn write(&mut self, kind: DstType, address: RegisterAddress, mask: u8, value: Vector) {
         let index = self.index(address);
         let vertex = &mut *self.vertex;
         let (file, value): (&mut [Vector], Vector) = match kind {

@@ -122,7 +122,7 @@ pub fn to_integer(a: u32) -> i32 {
 
 /// The condition of `COND_WRITE` and `COND_MUX`, and of predicates: a component compared with zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Condition {
+pub enum Comparison {
     /// `a == 0`
     Eq,
     /// `a > 0`
@@ -133,7 +133,7 @@ pub enum Condition {
     Neq,
 }
 
-impl Condition {
+impl Comparison {
     /// Whether it holds. NaN is not equal to zero, and neither more nor less.
     #[must_use]
     pub const fn holds(self, a: u32) -> bool {
@@ -149,7 +149,7 @@ impl Condition {
 
 /// `VE_COND_MUX_EQ`, `_GT`, `_GTE`: `A cond 0 ? B : C`.
 #[must_use]
-pub fn cond_mux(condition: Condition, a: u32, b: u32, c: u32) -> u32 {
+pub fn cond_mux(condition: Comparison, a: u32, b: u32, c: u32) -> u32 {
     copy(if condition.holds(a) { b } else { c })
 }
 
@@ -218,7 +218,7 @@ const LIGHT_EXPONENT: f32 = 128.0;
 #[must_use]
 pub fn light_coeff_dx(a: u32, b: u32, c: u32) -> [u32; 4] {
     let exponent = minimum(maximum(c, (-LIGHT_EXPONENT).to_bits()), LIGHT_EXPONENT.to_bits());
-    let specular = if Condition::Gt.holds(b) { power_func_ff(maximum(a, 0), exponent) } else { 0 };
+    let specular = if Comparison::Gt.holds(b) { power_func_ff(maximum(a, 0), exponent) } else { 0 };
     [ONE, maximum(b, 0), specular, ONE]
 }
 
@@ -343,7 +343,7 @@ pub fn recip_sqrt_ieee(a: u32) -> u32 {
 
 /// `ME_PRED_SET_EQ`, `_GT`, `_GTE`, `_NEQ`: (0, true) if the condition holds, else (1, false).
 #[must_use]
-pub const fn pred_set(condition: Condition, a: u32) -> (u32, bool) {
+pub const fn pred_set(condition: Comparison, a: u32) -> (u32, bool) {
     let holds = condition.holds(a);
     (one_or_zero(!holds), holds)
 }
@@ -374,11 +374,11 @@ pub fn pred_set_pop(a: u32) -> (u32, bool) {
 /// `ME_PRED_SET_RESTORE`: the counter, and whether it is 0.
 #[must_use]
 pub fn pred_set_restore(a: u32) -> (u32, bool) {
-    (copy(a), Condition::Eq.holds(a))
+    (copy(a), Comparison::Eq.holds(a))
 }
 
 /// `VE_PRED_SET_EQ_PUSH`, `_GT`, `_GTE`, `_NEQ`: (0, true) if the counter is 0 and the condition of the value holds, else (counter + 1, false).
 #[must_use]
-pub fn pred_set_push(condition: Condition, counter: u32, value: u32) -> (u32, bool) {
-    if Condition::Eq.holds(counter) && condition.holds(value) { (0, true) } else { (add(counter, ONE), false) }
+pub fn pred_set_push(condition: Comparison, counter: u32, value: u32) -> (u32, bool) {
+    if Comparison::Eq.holds(counter) && condition.holds(value) { (0, true) } else { (add(counter, ONE), false) }
 }

@@ -1,6 +1,6 @@
 //! Which components of which registers an instruction reads and writes.
 
-use super::inst::{Address, Inst};
+use super::inst::{Inst, RegisterAddress};
 use super::ops::{Class, Component, DstType, MathOp, Select, SrcType};
 
 /// The kind of a written register.
@@ -43,13 +43,13 @@ impl From<DstType> for File {
 
 /// A register that an instruction reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Read {
+pub struct OperandRead {
     /// The source, 0 to 2; 3 is the dual operation's.
     pub source: usize,
     /// The kind of the register.
     pub file: SrcType,
     /// Its address.
-    pub address: Address,
+    pub address: RegisterAddress,
     /// The register's components that are read; bit 0 is x. May be 0: the register is fetched, and only 0 and 1 are taken.
     pub components: u8,
 }
@@ -60,7 +60,7 @@ pub struct Write {
     /// The kind of the register.
     pub file: File,
     /// Its address.
-    pub address: Address,
+    pub address: RegisterAddress,
     /// Its components; bit 0 is x.
     pub components: u8,
     /// Whether it may be left out: a predicated write, or one with a condition of each component.
@@ -110,13 +110,13 @@ pub const fn dual_operands(op: MathOp) -> [bool; 2] {
 
 /// The registers that the instruction reads. Sources of which only the values 0 and 1 are taken are not among them.
 #[must_use]
-pub fn reads(inst: &Inst) -> Vec<Read> {
+pub fn reads(inst: &Inst) -> Vec<OperandRead> {
     let mut list = Vec::new();
     for n in 0..3 {
         let (mask, Some(src)) = (operand_components(inst, n), inst.source(n)) else { continue };
         let components = selected(src.swizzle(), mask);
         if components != 0 {
-            list.push(Read { source: n, file: src.reg_type, address: src.address(), components });
+            list.push(OperandRead { source: n, file: src.reg_type, address: src.address(), components });
         }
     }
     if let Some((op, dual)) = inst.dual() {
@@ -124,7 +124,7 @@ pub fn reads(inst: &Inst) -> Vec<Read> {
         let components = [false, true].into_iter().zip(operands).filter(|(_, used)| *used);
         let components = components.fold(0, |all, (second, _)| all | selected(dual.operand(second).swizzle(), 1));
         if components != 0 {
-            list.push(Read { source: 3, file: dual.reg_type, address: dual.address(), components });
+            list.push(OperandRead { source: 3, file: dual.reg_type, address: dual.address(), components });
         }
     }
     list
@@ -149,7 +149,7 @@ pub fn dual_write(inst: &Inst) -> Option<Write> {
     let (op, dual) = inst.dual()?;
     (op.info().class != Class::Nothing).then(|| Write {
         file: File::AltTemporary,
-        address: Address::absolute(dual.dst_offset),
+        address: RegisterAddress::absolute(dual.dst_offset),
         components: 1 << dual.we_sel.code(),
         conditional: inst.dst.pred_enable,
     })
@@ -171,7 +171,7 @@ pub fn address_components(inst: &Inst) -> u8 {
 }
 
 /// Every address that has an effect: of sources that are read, and of the destination.
-pub fn addresses(inst: &Inst) -> impl Iterator<Item = Address> {
+pub fn addresses(inst: &Inst) -> impl Iterator<Item = RegisterAddress> {
     let sources = reads(inst).into_iter().map(|read| read.address);
     sources.chain(write(inst).map(|write| write.address))
 }

@@ -9,7 +9,7 @@ pub type Words = [u32; 4];
 
 /// The address of a register: an offset, and what is added to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Address {
+pub struct RegisterAddress {
     /// What is added.
     pub mode: AddrMode,
     /// The component of A0, for [`AddrMode::RelativeA0`]; without effect otherwise.
@@ -18,7 +18,7 @@ pub struct Address {
     pub offset: u8,
 }
 
-impl Address {
+impl RegisterAddress {
     /// Register `offset`.
     #[must_use]
     pub const fn absolute(offset: u8) -> Self {
@@ -53,13 +53,13 @@ fn check_mode(word: &'static str, high: bool, low: bool) -> Result<(), FieldErro
 impl OpDst {
     /// The destination's address. Mode 3, which has no meaning, counts as absolute.
     #[must_use]
-    pub fn address(&self) -> Address {
+    pub fn address(&self) -> RegisterAddress {
         let mode = mode(self.addr_mode_1, self.addr_mode_0).unwrap_or(AddrMode::Absolute);
-        Address { mode, sel: self.addr_sel, offset: self.offset }
+        RegisterAddress { mode, sel: self.addr_sel, offset: self.offset }
     }
 
     /// Sets the destination's address.
-    pub fn set_address(&mut self, address: Address) {
+    pub fn set_address(&mut self, address: RegisterAddress) {
         (self.addr_mode_1, self.addr_mode_0) = mode_bits(address.mode);
         (self.addr_sel, self.offset) = (address.sel, address.offset);
     }
@@ -149,13 +149,13 @@ const NO_DUAL: [Value; 1] = [Value {
 impl Src {
     /// The address. Mode 3, which has no meaning, counts as absolute.
     #[must_use]
-    pub fn address(&self) -> Address {
+    pub fn address(&self) -> RegisterAddress {
         let mode = mode(self.addr_mode_1, self.addr_mode_0).unwrap_or(AddrMode::Absolute);
-        Address { mode, sel: self.addr_sel, offset: self.offset }
+        RegisterAddress { mode, sel: self.addr_sel, offset: self.offset }
     }
 
     /// Sets the address.
-    pub fn set_address(&mut self, address: Address) {
+    pub fn set_address(&mut self, address: RegisterAddress) {
         (self.addr_mode_1, self.addr_mode_0) = mode_bits(address.mode);
         (self.addr_sel, self.offset) = (address.sel, address.offset);
     }
@@ -187,7 +187,7 @@ impl Src {
 
     /// A whole register.
     #[must_use]
-    pub fn register(reg_type: SrcType, address: Address) -> Self {
+    pub fn register(reg_type: SrcType, address: RegisterAddress) -> Self {
         let mut src = Self { reg_type, ..Self::ZERO_WORD };
         src.set_address(address);
         src.set_swizzle([Select::X, Select::Y, Select::Z, Select::W]);
@@ -226,13 +226,13 @@ impl Src {
 impl DualMath {
     /// The source's address. Mode 3, which has no meaning, counts as absolute.
     #[must_use]
-    pub fn address(&self) -> Address {
+    pub fn address(&self) -> RegisterAddress {
         let mode = mode(self.addr_mode_1, self.addr_mode_0).unwrap_or(AddrMode::Absolute);
-        Address { mode, sel: self.addr_sel, offset: self.offset }
+        RegisterAddress { mode, sel: self.addr_sel, offset: self.offset }
     }
 
     /// Sets the source's address.
-    pub fn set_address(&mut self, address: Address) {
+    pub fn set_address(&mut self, address: RegisterAddress) {
         (self.addr_mode_1, self.addr_mode_0) = mode_bits(address.mode);
         (self.addr_sel, self.offset) = (address.sel, address.offset);
     }

@@ -12,7 +12,7 @@
 //! | `random` | random programs for tests |
 //! | `text` | the assembly language, there and back |
 //!
-//! Facts are cited as `R5xx` (register chapters of AMD's *R5xx Acceleration*) and `pvs-encoding` (`docs/manuals.md`).
+//! SlotFacts are cited as `R5xx` (register chapters of AMD's *R5xx Acceleration*) and `pvs-encoding` (`docs/manuals.md`).
 
 pub mod access;
 pub mod check;

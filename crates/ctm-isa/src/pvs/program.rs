@@ -53,7 +53,7 @@ pub struct Program {
     pub const_base: u8,
     /// The greatest address of a constant, before the base is added; others read as zeros (`PVS_MAX_CONST_ADDR`).
     pub const_max: u8,
-    /// Names for binding.
+    /// RegisterNames for binding.
     pub symbols: Vec<Symbol>,
     /// Constants that come with the program.
     pub literals: Vec<Literal>,

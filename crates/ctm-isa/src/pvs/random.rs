@@ -7,7 +7,7 @@
 use super::access::dual_operands;
 use super::flow::{FlowSlot, NO_FLOW};
 use super::formats::{DualMath, OpDst, Src};
-use super::inst::{Address, Inst, Third, Words};
+use super::inst::{Inst, RegisterAddress, Third, Words};
 use super::ops::{AddrMode, Class, Component, DstType, MathOp, Op, Select, SrcType, VectorOp};
 use super::program::{Literal, Program};
 pub use crate::x1k::random::Random;
@@ -110,12 +110,12 @@ impl Generator {
     /// Start values of every register, the body, the outputs, and subroutines behind the end.
     fn whole(&mut self) {
         for temp in 0..=COUNTER {
-            let input = Src::register(SrcType::Input, Address::absolute(temp % INPUTS));
+            let input = Src::register(SrcType::Input, RegisterAddress::absolute(temp % INPUTS));
             self.copy(DstType::Temporary, temp, input);
         }
         if self.shape.dual {
             for temp in 0..ALTERNATES {
-                let input = Src::register(SrcType::Input, Address::absolute(temp));
+                let input = Src::register(SrcType::Input, RegisterAddress::absolute(temp));
                 self.copy(DstType::AltTemporary, temp, input);
             }
         }
@@ -123,7 +123,7 @@ impl Generator {
             let mut dst = OpDst::nothing();
             dst.reg_type = DstType::A0;
             dst.set_write_mask(15);
-            let source = Src::register(SrcType::Input, Address::absolute(1));
+            let source = Src::register(SrcType::Input, RegisterAddress::absolute(1));
             let idle = source.idle_after();
             self.push(Inst {
                 op: Op::Vector(VectorOp::Flt2FixDx),
@@ -137,7 +137,7 @@ impl Generator {
         }
         self.block(self.shape.instructions.min(900), Place { in_loop: false, depth: 0 });
         for output in 0..OUTPUTS {
-            let temp = Src::register(SrcType::Temporary, Address::absolute(output));
+            let temp = Src::register(SrcType::Temporary, RegisterAddress::absolute(output));
             self.copy(DstType::Output, output, temp);
         }
         self.subroutines();
@@ -146,7 +146,7 @@ impl Generator {
     fn copy(&mut self, kind: DstType, offset: u8, source: Src) {
         let mut dst = OpDst::nothing();
         dst.reg_type = kind;
-        dst.set_address(Address::absolute(offset));
+        dst.set_address(RegisterAddress::absolute(offset));
         dst.set_write_mask(15);
         let idle = source.idle_after();
         self.push(Inst { op: Op::Vector(VectorOp::Add), dst, sources: [source, idle], third: Third::Source(idle) });
@@ -170,11 +170,11 @@ impl Generator {
         ];
         let op = ops[self.below(ops.len())];
         let mut dst = OpDst::nothing();
-        dst.set_address(Address::absolute(COUNTER));
+        dst.set_address(RegisterAddress::absolute(COUNTER));
         dst.we_w = true;
-        let counter = Src::register(SrcType::Temporary, Address::absolute(COUNTER));
+        let counter = Src::register(SrcType::Temporary, RegisterAddress::absolute(COUNTER));
         let temp = self.byte(TEMPORARIES);
-        let value = Src::register(SrcType::Temporary, Address::absolute(temp));
+        let value = Src::register(SrcType::Temporary, RegisterAddress::absolute(temp));
         let nested =
             matches!(op, Op::Vector(_) | Op::Math(MathOp::PredSetInv | MathOp::PredSetPop | MathOp::PredSetRestore));
         let sources = [if nested { counter } else { value }, value];
@@ -254,33 +254,33 @@ impl Generator {
     }
 
     /// The addresses that an instruction may read: one constant, one input, two temporaries, three in a macro.
-    fn registers(&mut self, temporaries: usize, place: Place) -> Vec<(SrcType, Address)> {
+    fn registers(&mut self, temporaries: usize, place: Place) -> Vec<(SrcType, RegisterAddress)> {
         let constant = self.constant_address(place);
-        let input = Address::absolute(self.byte(INPUTS));
+        let input = RegisterAddress::absolute(self.byte(INPUTS));
         let mut list = vec![(SrcType::Constant, constant), (SrcType::Input, input)];
         for _ in 0..temporaries {
-            list.push((SrcType::Temporary, Address::absolute(self.byte(TEMPORARIES))));
+            list.push((SrcType::Temporary, RegisterAddress::absolute(self.byte(TEMPORARIES))));
         }
         if self.shape.dual {
-            list.push((SrcType::AltTemporary, Address::absolute(self.byte(ALTERNATES))));
+            list.push((SrcType::AltTemporary, RegisterAddress::absolute(self.byte(ALTERNATES))));
         }
         list
     }
 
-    fn constant_address(&mut self, place: Place) -> Address {
+    fn constant_address(&mut self, place: Place) -> RegisterAddress {
         let offset = self.byte(CONSTANTS);
         match self.below(6) {
             0 if self.shape.relative => {
-                Address { mode: AddrMode::RelativeA0, sel: super::access::component(self.below(4)), offset }
+                RegisterAddress { mode: AddrMode::RelativeA0, sel: super::access::component(self.below(4)), offset }
             }
             1 if self.shape.relative && place.in_loop => {
-                Address { mode: AddrMode::RelativeI0, sel: Component::X, offset }
+                RegisterAddress { mode: AddrMode::RelativeI0, sel: Component::X, offset }
             }
-            _ => Address::absolute(offset),
+            _ => RegisterAddress::absolute(offset),
         }
     }
 
-    fn source(&mut self, registers: &[(SrcType, Address)]) -> Src {
+    fn source(&mut self, registers: &[(SrcType, RegisterAddress)]) -> Src {
         let (kind, address) = registers[self.below(registers.len())];
         let mut src = Src::register(kind, address);
         src.set_swizzle(std::array::from_fn(|_| self.select()));
@@ -310,9 +310,9 @@ impl Generator {
         let mut dst = OpDst::nothing();
         if self.chance(6) {
             dst.reg_type = DstType::Output;
-            dst.set_address(Address::absolute(self.byte(OUTPUTS)));
+            dst.set_address(RegisterAddress::absolute(self.byte(OUTPUTS)));
         } else {
-            dst.set_address(Address::absolute(self.byte(TEMPORARIES)));
+            dst.set_address(RegisterAddress::absolute(self.byte(TEMPORARIES)));
         }
         dst.set_write_mask(1 + self.byte(15));
         if self.chance(6) {

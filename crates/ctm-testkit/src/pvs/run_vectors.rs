@@ -75,7 +75,7 @@ pub struct Expected {
 
 /// One program with its registers before and after.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct VertexCase {
     /// File and line.
     pub at: String,
     /// Where its truth comes from.
@@ -98,8 +98,8 @@ fn program(text: &str, at: &str) -> Program {
     assembly.program.unwrap()
 }
 
-fn case(text: &str, at: String, truth: &str) -> Case {
-    Case {
+fn case(text: &str, at: String, truth: &str) -> VertexCase {
+    VertexCase {
         program: program(text, &at),
         at,
         truth: truth.to_owned(),
@@ -117,7 +117,7 @@ fn case(text: &str, at: String, truth: &str) -> Case {
 const UNTOUCHED: u32 = 0x4242_4242;
 
 /// The cases of one line of `alu.txt`.
-fn alu_line(line: &str, at: &str, truth: &str) -> Vec<Case> {
+fn alu_line(line: &str, at: &str, truth: &str) -> Vec<VertexCase> {
     let (left, right) = line.split_once('=').unwrap_or_else(|| panic!("{at}: no `=`"));
     let (head, operands) = left.split_once(':').unwrap_or_else(|| panic!("{at}: no `:`"));
     let head: Vec<&str> = head.split_whitespace().collect();
@@ -191,7 +191,7 @@ fn alu_line(line: &str, at: &str, truth: &str) -> Vec<Case> {
 }
 
 /// The cases of `alu.txt`.
-pub fn alu() -> Vec<Case> {
+pub fn alu() -> Vec<VertexCase> {
     let text = std::fs::read_to_string(crate::vectors("pvs/run/alu.txt")).unwrap();
     let (mut cases, mut truth) = (Vec::new(), "");
     for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
@@ -226,10 +226,10 @@ fn register(vertex: &Vertex, name: &str) -> Vector {
 }
 
 /// The cases of `flow.txt`.
-pub fn flow() -> Vec<Case> {
+pub fn flow() -> Vec<VertexCase> {
     let text = std::fs::read_to_string(crate::vectors("pvs/run/flow.txt")).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    let (mut cases, mut truth): (Vec<Case>, &str) = (Vec::new(), "");
+    let (mut cases, mut truth): (Vec<VertexCase>, &str) = (Vec::new(), "");
     let mut n = 0;
     while n < lines.len() {
         let (line, at) = (lines[n], format!("flow.txt:{}", n + 1));
@@ -251,7 +251,7 @@ pub fn flow() -> Vec<Case> {
     cases
 }
 
-fn property(case: &mut Case, line: &str, at: &str) {
+fn property(case: &mut VertexCase, line: &str, at: &str) {
     if let Some(rest) = line.strip_prefix("fault ") {
         let (code, pc) = rest.split_once(" at ").unwrap();
         case.fault = Some((code.to_owned(), pc.parse().unwrap()));
@@ -288,7 +288,7 @@ fn property(case: &mut Case, line: &str, at: &str) {
 
 /// The difference between a case and a run of it, if there is one. `run` executes a program on constants and a vertex within a budget.
 pub fn difference(
-    case: &Case,
+    case: &VertexCase,
     run: impl Fn(&Program, &[Vector], &mut Vertex, u64) -> Result<u64, Fault>,
 ) -> Option<String> {
     let mut vertex = case.before.clone();
@@ -319,6 +319,6 @@ pub fn difference(
 }
 
 /// The operations that vectors of `alu.txt` name.
-pub fn operations(cases: &[Case]) -> BTreeSet<&'static str> {
+pub fn operations(cases: &[VertexCase]) -> BTreeSet<&'static str> {
     cases.iter().flat_map(|case| &case.ops).map(|op| op.info().mnemonic).collect()
 }

@@ -269,7 +269,7 @@ pub(crate) struct Tested<'s> {
 }
 
 /// A test of lanes, the first of them at this pixel.
-struct Work<'w, 't, 's> {
+struct LaneTests<'w, 't, 's> {
     test: &'w LaneTest,
     target: &'w mut OpenDepth<'t>,
     of: &'w Tested<'s>,
@@ -277,7 +277,7 @@ struct Work<'w, 't, 's> {
     marked: u32,
 }
 
-impl Wide for Work<'_, '_, '_> {
+impl Wide for LaneTests<'_, '_, '_> {
     type Out = u32;
 
     #[inline(always)]
@@ -420,7 +420,7 @@ impl Merger<'_, '_> {
     pub(crate) fn test_lanes(&mut self, of: &Tested<'_>, at: [i32; 2], marked: u32) -> u32 {
         let (Some(tests), Some(target)) = (&self.lanes, &mut self.open.depth) else { return marked };
         let test = &tests[usize::from(!of.depths.setup.is_front)];
-        widely(Work { test, target, of, at, marked })
+        widely(LaneTests { test, target, of, at, marked })
     }
 
     /// Tests the covered samples of a quad together, and keeps those that pass.

@@ -1,13 +1,13 @@
 //! Rules on unwritten values.
 
 use super::graph::Written;
-use super::{Facts, Finding};
+use super::{Finding, SlotFacts};
 use crate::pvs::access;
 use crate::pvs::inst::Inst;
 use crate::pvs::ops::{AddrMode, SrcType};
 
 /// Each reached instruction with the registers that may have been written before it.
-fn reached<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = (u16, &'a Inst, &'a Written)> {
+fn reached<'a>(facts: &'a SlotFacts<'_>) -> impl Iterator<Item = (u16, &'a Inst, &'a Written)> {
     let nodes = facts.graph.nodes.iter().zip(&facts.graph.before);
     nodes.filter_map(|(node, before)| Some((node.pc, facts.inst(node.pc)?, before)))
 }
@@ -17,7 +17,7 @@ fn letters(mask: u8) -> String {
 }
 
 /// Temporaries are written before they are read. Reads at computed addresses are not followed.
-pub(super) fn unwritten_temporary(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn unwritten_temporary(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (pc, inst, before) in reached(facts) {
         for read in access::reads(inst).into_iter().filter(|read| read.address.mode == AddrMode::Absolute) {
@@ -38,7 +38,7 @@ pub(super) fn unwritten_temporary(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// A0 is written before it is used.
-pub(super) fn unwritten_address(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn unwritten_address(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let missing = |inst: &Inst, before: &Written| access::address_components(inst) & !before.address;
     let each =
         reached(facts).map(|(pc, inst, before)| (pc, missing(inst, before))).filter(|(_, missing)| *missing != 0);
@@ -47,13 +47,13 @@ pub(super) fn unwritten_address(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// The predicate is set before it counts.
-pub(super) fn unset_predicate(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn unset_predicate(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let each = reached(facts).filter(|(_, inst, before)| inst.dst.pred_enable && !before.predicate);
     each.map(|(pc, ..)| Finding::at(pc, "it depends on the predicate, which nothing has set")).collect()
 }
 
 /// The position is written.
-pub(super) fn unwritten_position(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn unwritten_position(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let written = facts.graph.at_end.as_ref().is_none_or(|written| written.position);
     (!written).then(|| Finding::whole("output 0, the position, is not written")).into_iter().collect()
 }

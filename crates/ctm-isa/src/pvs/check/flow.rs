@@ -1,6 +1,6 @@
 //! Rules on flow-control slots and paths.
 
-use super::{Facts, Finding};
+use super::{Finding, SlotFacts};
 use crate::pvs::FLOW_STACK;
 use crate::pvs::access;
 use crate::pvs::flow::FlowSlot;
@@ -8,12 +8,12 @@ use crate::pvs::ops::{AddrMode, FlowOp};
 use std::collections::BTreeSet;
 
 /// The slots that do something, with their numbers.
-fn slots<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = (usize, &'a FlowSlot)> {
+fn slots<'a>(facts: &'a SlotFacts<'_>) -> impl Iterator<Item = (usize, &'a FlowSlot)> {
     facts.program.flow.iter().enumerate().filter(|(_, slot)| slot.op != FlowOp::None)
 }
 
 /// Slots name instructions of the program.
-pub(super) fn flow_address(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn flow_address(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let size = facts.insts.len();
     let mut findings = Vec::new();
     for (n, slot) in slots(facts) {
@@ -36,7 +36,7 @@ pub(super) fn flow_address(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// A loop or subroutine ends at or after its first instruction.
-pub(super) fn flow_order(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn flow_order(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let each = slots(facts).filter(|(_, slot)| slot.op != FlowOp::Jump);
     each.filter_map(|(n, slot)| Some((n, slot.leads_to()?, slot.upper.last)))
         .filter(|(_, first, last)| last < first)
@@ -45,7 +45,7 @@ pub(super) fn flow_order(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// One slot acts after an instruction.
-pub(super) fn act_twice(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn act_twice(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (n, slot) in slots(facts) {
         if let Some((other, _)) = slots(facts).find(|(m, other)| *m < n && other.lower.act == slot.lower.act) {
@@ -57,7 +57,7 @@ pub(super) fn act_twice(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// A loop has 1 to 255 iterations.
-pub(super) fn loop_count(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn loop_count(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let each = slots(facts).filter(|(_, slot)| slot.op == FlowOp::Loop);
     each.map(|(n, slot)| (n, slot.lower.target_or_count))
         .filter(|(_, count)| !(1..=255).contains(count))
@@ -66,14 +66,14 @@ pub(super) fn loop_count(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// Nesting is bounded.
-pub(super) fn flow_depth(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn flow_depth(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let places: BTreeSet<u16> = facts.graph.too_deep.iter().copied().collect();
     let message = format!("more than {FLOW_STACK} loops and subroutines are open");
     places.into_iter().map(|pc| Finding::at(pc, message.clone())).collect()
 }
 
 /// Loops and subroutines are left at their last instruction.
-pub(super) fn leaves_loop(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn leaves_loop(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for node in &facts.graph.nodes {
         let Some(&n) = node.open.last() else { continue };
@@ -90,13 +90,13 @@ pub(super) fn leaves_loop(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// No path runs past the program.
-pub(super) fn runs_off(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn runs_off(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let places: BTreeSet<u16> = facts.graph.runs_off.iter().copied().collect();
     places.into_iter().map(|pc| Finding::at(pc, "a path leads past the program's instructions")).collect()
 }
 
 /// Some path ends.
-pub(super) fn never_ends(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn never_ends(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let graph = &facts.graph;
     if graph.at_end.is_some() || graph.nodes.is_empty() || graph.incomplete {
         return Vec::new();
@@ -105,7 +105,7 @@ pub(super) fn never_ends(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// Every instruction is on a path. Runs of them are one finding.
-pub(super) fn unreachable_code(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn unreachable_code(facts: &SlotFacts<'_>) -> Vec<Finding> {
     if facts.graph.incomplete || facts.graph.nodes.is_empty() {
         return Vec::new();
     }
@@ -127,7 +127,7 @@ pub(super) fn unreachable_code(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// aL is used inside loops.
-pub(super) fn relative_outside_loop(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn relative_outside_loop(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let in_loop = |open: &[usize]| open.iter().any(|&n| facts.program.flow[n].op == FlowOp::Loop);
     let mut findings = Vec::new();
     for node in facts.graph.nodes.iter().filter(|node| !in_loop(&node.open)) {
@@ -140,7 +140,7 @@ pub(super) fn relative_outside_loop(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// The search reached its end.
-pub(super) fn flow_too_complex(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn flow_too_complex(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let given_up = facts.graph.incomplete;
     given_up.then(|| Finding::whole("too many paths: not all of them were followed")).into_iter().collect()
 }

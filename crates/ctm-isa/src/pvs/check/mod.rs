@@ -90,22 +90,22 @@ pub fn check(program: &Program) -> Vec<Diagnostic> {
     check_allowing(program, &[])
 }
 
-/// As [`check`], without the rules named in `allowed`. Names that no rule has are ignored; see [`rule`].
+/// As [`check`], without the rules named in `allowed`. RegisterNames that no rule has are ignored; see [`rule`].
 #[must_use]
 pub fn check_allowing(program: &Program, allowed: &[&str]) -> Vec<Diagnostic> {
-    let facts = Facts::new(program);
+    let facts = SlotFacts::new(program);
     apply(ROWS, allowed, &program.spans, |rule| rule(&facts))
 }
 
 /// A program and everything that rules ask about it.
-struct Facts<'a> {
+struct SlotFacts<'a> {
     program: &'a Program,
     insts: Vec<Option<Inst>>,
     errors: Vec<(u32, FieldError)>,
     graph: Graph,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> SlotFacts<'a> {
     fn new(program: &'a Program) -> Self {
         let mut errors = Vec::new();
         let insts: Vec<Option<Inst>> = (0u32..)

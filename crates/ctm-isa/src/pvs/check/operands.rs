@@ -1,13 +1,13 @@
 //! Rules on the operands of one instruction.
 
-use super::{Facts, Finding};
+use super::{Finding, SlotFacts};
 use crate::pvs::access::{self, File};
-use crate::pvs::inst::{Address, Inst};
+use crate::pvs::inst::{Inst, RegisterAddress};
 use crate::pvs::ops::{Class, DstType, Op, Reads, SrcType};
 
 /// The different addresses of a kind of register that an instruction fetches. Sources of which only 0 and 1 are taken fetch nothing.
-fn addresses(inst: &Inst, file: SrcType) -> Vec<Address> {
-    let mut list: Vec<Address> = Vec::new();
+fn addresses(inst: &Inst, file: SrcType) -> Vec<RegisterAddress> {
+    let mut list: Vec<RegisterAddress> = Vec::new();
     for read in access::reads(inst).into_iter().filter(|read| read.file == file) {
         if !list.iter().any(|address| address.is_same(&read.address)) {
             list.push(read.address);
@@ -16,7 +16,7 @@ fn addresses(inst: &Inst, file: SrcType) -> Vec<Address> {
     list
 }
 
-fn port(facts: &Facts<'_>, file: SrcType, what: &str, most: impl Fn(&Inst) -> usize) -> Vec<Finding> {
+fn port(facts: &SlotFacts<'_>, file: SrcType, what: &str, most: impl Fn(&Inst) -> usize) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (pc, inst, _) in facts.each() {
         let (found, most) = (addresses(inst, file).len(), most(inst));
@@ -28,22 +28,22 @@ fn port(facts: &Facts<'_>, file: SrcType, what: &str, most: impl Fn(&Inst) -> us
 }
 
 /// One address of constants.
-pub(super) fn constant_port(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn constant_port(facts: &SlotFacts<'_>) -> Vec<Finding> {
     port(facts, SrcType::Constant, "constants", |_| 1)
 }
 
 /// One address of inputs.
-pub(super) fn input_port(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn input_port(facts: &SlotFacts<'_>) -> Vec<Finding> {
     port(facts, SrcType::Input, "inputs", |_| 1)
 }
 
 /// Two temporaries, three in a macro.
-pub(super) fn temporary_port(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn temporary_port(facts: &SlotFacts<'_>) -> Vec<Finding> {
     port(facts, SrcType::Temporary, "temporaries", |inst| if matches!(inst.op, Op::Macro(_)) { 3 } else { 2 })
 }
 
 /// A dual math operation has one or two operands.
-pub(super) fn dual_operands(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn dual_operands(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let three = |inst: &Inst| {
         let (op, _) = inst.dual()?;
         op.info().reads.iter().all(|reads| !matches!(reads, Reads::Nothing)).then_some(op)
@@ -54,7 +54,7 @@ pub(super) fn dual_operands(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// A0 and FLT2FIX belong together.
-pub(super) fn address_result(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn address_result(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (pc, inst, _) in facts.each() {
         let address = inst.op.info().class == Class::Address;
@@ -72,8 +72,8 @@ pub(super) fn address_result(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// A0 is the only address register.
-pub(super) fn address_register(facts: &Facts<'_>) -> Vec<Finding> {
-    let wrong = |inst: &Inst| inst.dst.reg_type == DstType::A0 && inst.dst.address() != Address::absolute(0);
+pub(super) fn address_register(facts: &SlotFacts<'_>) -> Vec<Finding> {
+    let wrong = |inst: &Inst| inst.dst.reg_type == DstType::A0 && inst.dst.address() != RegisterAddress::absolute(0);
     let each = facts.each().filter(|(_, inst, _)| access::write(inst).is_some() && wrong(inst));
     each.map(|(pc, inst, _)| {
         Finding::at(pc, format!("the address register's offset is {}; allowed is 0", inst.dst.offset))
@@ -82,13 +82,13 @@ pub(super) fn address_register(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// Inputs are not written.
-pub(super) fn input_destination(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn input_destination(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let wrong = |inst: &Inst| access::write(inst).is_some_and(|write| write.file == File::Input);
     facts.each().filter(|(_, inst, _)| wrong(inst)).map(|(pc, ..)| Finding::at(pc, "an input is written")).collect()
 }
 
 /// A result goes somewhere.
-pub(super) fn no_result(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn no_result(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let lost = |inst: &Inst| match inst.op.info().class {
         Class::Nothing | Class::Predicate => false,
         Class::Plain | Class::Address | Class::Conditional => inst.dst.write_mask() == 0,

@@ -1,13 +1,13 @@
 //! Rules on indices: of instructions, registers, constants.
 
-use super::{Facts, Finding};
+use super::{Finding, SlotFacts};
 use crate::pvs::access::{self, File};
 use crate::pvs::ops::{AddrMode, SrcType};
 use crate::pvs::program::SymbolKind;
 use crate::pvs::{ALTERNATE_TEMPORARIES, CONSTANTS, INPUTS, INSTRUCTION_SLOTS, OUTPUTS, TEMPORARIES};
 
 /// The program fits the instruction memory, and begins and ends in it.
-pub(super) fn program_size(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn program_size(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let (program, size) = (facts.program, facts.insts.len());
     let mut findings = Vec::new();
     if size == 0 {
@@ -27,7 +27,7 @@ pub(super) fn program_size(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// The registers at fixed addresses that instructions use: place, name of the kind, offset, number of registers.
-fn fixed(facts: &Facts<'_>) -> Vec<(u32, &'static str, u8, usize)> {
+fn fixed(facts: &SlotFacts<'_>) -> Vec<(u32, &'static str, u8, usize)> {
     let mut list = Vec::new();
     for (pc, inst, _) in facts.each() {
         for read in access::reads(inst).into_iter().filter(|read| read.address.mode == AddrMode::Absolute) {
@@ -56,7 +56,7 @@ fn fixed(facts: &Facts<'_>) -> Vec<(u32, &'static str, u8, usize)> {
     list
 }
 
-fn range_findings(facts: &Facts<'_>, temporaries: bool) -> Vec<Finding> {
+fn range_findings(facts: &SlotFacts<'_>, temporaries: bool) -> Vec<Finding> {
     let list = fixed(facts).into_iter().filter(|(_, what, ..)| (*what == "temporary") == temporaries);
     list.map(|(pc, what, offset, count)| {
         Finding::at(pc, format!("{what} {offset} is used; allowed are 0 to {}", count - 1))
@@ -65,7 +65,7 @@ fn range_findings(facts: &Facts<'_>, temporaries: bool) -> Vec<Finding> {
 }
 
 /// Inputs, outputs and alternate temporaries exist; so do those of names.
-pub(super) fn register_range(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn register_range(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let mut findings = range_findings(facts, false);
     for symbol in &facts.program.symbols {
         let (what, count) = match symbol.kind {
@@ -83,12 +83,12 @@ pub(super) fn register_range(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// Temporaries that compilers use.
-pub(super) fn temporary_range(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn temporary_range(facts: &SlotFacts<'_>) -> Vec<Finding> {
     range_findings(facts, true)
 }
 
 /// Base and greatest address stay within the constants.
-pub(super) fn constant_base(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn constant_base(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let (base, max) = (facts.program.const_base, facts.program.const_max);
     let used = facts.program.usage();
     let reads = used.relative_constants || !used.constants.is_empty();
@@ -103,7 +103,7 @@ pub(super) fn constant_base(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// Constants are in range.
-pub(super) fn constant_range(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn constant_range(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let max = facts.program.const_max;
     let mut findings = Vec::new();
     for (pc, inst, _) in facts.each() {

@@ -1,13 +1,13 @@
 //! The table of rules.
 
-use super::{Facts, Finding, Theme};
+use super::{Finding, SlotFacts, Theme};
 use super::{dataflow, flow, operands, ranges, words};
 use crate::diag::Severity::{Error, Note, Warning};
 use crate::rules::{Row, row};
 use Theme::{Dataflow, Flow, Operands, Ranges, Words};
 
 /// Looks whether a program keeps a rule.
-type CheckFn = fn(&Facts<'_>) -> Vec<Finding>;
+type CheckFn = fn(&SlotFacts<'_>) -> Vec<Finding>;
 
 /// Every rule, by theme. The function is named as the rule is.
 #[rustfmt::skip]

@@ -1,17 +1,17 @@
 //! Rules on single words: undecodable fields, and fields set without effect.
 
-use super::{Facts, Finding};
+use super::{Finding, SlotFacts};
 use crate::pvs::access::{dual_operands, operand_components};
-use crate::pvs::inst::{Address, stray_bits};
+use crate::pvs::inst::{RegisterAddress, stray_bits};
 use crate::pvs::ops::{AddrMode, Class, Component, Op, Select};
 
 /// Every field holds a number with a meaning, and fields agree.
-pub(super) fn undecodable(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn undecodable(facts: &SlotFacts<'_>) -> Vec<Finding> {
     facts.errors.iter().map(|(pc, error)| Finding::at(*pc, error.to_string())).collect()
 }
 
 /// Reserved bits are 0.
-pub(super) fn reserved_bits(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn reserved_bits(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (pc, _, words) in facts.each() {
         let stray = stray_bits(words).unwrap_or_default();
@@ -23,7 +23,7 @@ pub(super) fn reserved_bits(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// No component that reaches a result selects 7.
-pub(super) fn undefined_swizzle(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn undefined_swizzle(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (pc, inst, _) in facts.each() {
         let mut undefined = Vec::new();
@@ -49,11 +49,11 @@ pub(super) fn undefined_swizzle(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// Fields are set where they have an effect.
-pub(super) fn ineffective_field(facts: &Facts<'_>) -> Vec<Finding> {
+pub(super) fn ineffective_field(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (pc, inst, _) in facts.each() {
         let mut set = Vec::new();
-        let idle = |address: Address| address.mode != AddrMode::RelativeA0 && address.sel != Component::X;
+        let idle = |address: RegisterAddress| address.mode != AddrMode::RelativeA0 && address.sel != Component::X;
         let has_result = inst.op.info().class != Class::Nothing;
         let vector = !inst.op.is_math() && has_result;
         let math = matches!(inst.op, Op::Math(_)) && has_result;

@@ -2,7 +2,7 @@
 
 use super::directive::{DIRECTIVES, Information, PLACED, Target, target};
 use super::line;
-use super::names::Names;
+use super::names::RegisterNames;
 use crate::diag::{Diagnostic, Severity, Span};
 use crate::lexer::{Cursor, Parse, Tok, Token, tokens, with_near};
 use crate::pvs::INSTRUCTION_SLOTS;
@@ -58,7 +58,7 @@ struct SourceLine<'a> {
 #[derive(Default)]
 struct Assembler<'a> {
     diagnostics: Vec<Diagnostic>,
-    names: Names<'a>,
+    names: RegisterNames<'a>,
     information: Information<'a>,
     words: Vec<Words>,
     spans: Vec<Span>,

@@ -1,6 +1,6 @@
 //! Directives: names, constants, flow control; parsed and printed.
 
-use super::names::{KINDS, Names, Registers, at_name, is_free_name};
+use super::names::{KINDS, RegisterNames, Registers, at_name, is_free_name};
 use crate::diag::{Diagnostic, Span};
 use crate::lexer::{Cursor, Parse, Tok, float_text, quote, unknown_word};
 use crate::pvs::flow::FlowSlot;
@@ -81,7 +81,7 @@ impl<'a> Information<'a> {
         name: &str,
         span: Span,
         cursor: &mut Cursor<'_, 'a>,
-        names: &mut Names<'a>,
+        names: &mut RegisterNames<'a>,
     ) -> Parse<Option<Diagnostic>> {
         let mut warning = None;
         match name {
@@ -116,7 +116,7 @@ impl<'a> Information<'a> {
     fn list(
         &mut self,
         cursor: &mut Cursor<'_, 'a>,
-        names: &mut Names<'a>,
+        names: &mut RegisterNames<'a>,
         symbol: Option<SymbolKind>,
         letters: &str,
         warning: &mut Option<Diagnostic>,

@@ -1,13 +1,13 @@
 //! Instructions: printed and parsed.
 
-use super::names::Names;
+use super::names::RegisterNames;
 use super::operand::{Destination, Source, parse_destination, parse_source, print_destination, print_source};
 use super::raw::{self, Raw};
 use crate::diag::{Diagnostic, Span};
 use crate::lexer::{Cursor, Parse, unknown_word};
 use crate::pvs::access::{File, dual_operands};
 use crate::pvs::formats::{DualMath, OpDst, Src};
-use crate::pvs::inst::{Address, Inst, Third, Words};
+use crate::pvs::inst::{Inst, RegisterAddress, Third, Words};
 use crate::pvs::ops::{Class, Component, MathOp, Op, VectorOp};
 
 /// The mnemonic of a copy: `VE_ADD` with zeros of the same register.
@@ -75,12 +75,12 @@ fn reread(text: &str) -> Option<Words> {
     let mut tokens = Vec::new();
     crate::lexer::tokens(text, 0, &mut tokens).ok()?;
     let mut cursor = Cursor::new(&tokens, text.len() as u32);
-    let words = parse(&mut cursor, &Names::default()).ok()?;
+    let words = parse(&mut cursor, &RegisterNames::default()).ok()?;
     cursor.is_at_end().then_some(words)
 }
 
 /// Parses an instruction; the cursor is at its predicate or mnemonic.
-pub(super) fn parse<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<Words> {
+pub(super) fn parse<'a>(cursor: &mut Cursor<'_, 'a>, names: &RegisterNames<'a>) -> Parse<Words> {
     let predicate = predicate(cursor)?;
     let (op, mov, clamped) = mnemonic(cursor)?;
     let info = op.info();
@@ -178,7 +178,7 @@ fn mnemonic(cursor: &mut Cursor<'_, '_>) -> Parse<(Op, bool, bool)> {
 }
 
 /// The operation beside a vector operation; the cursor follows `+`.
-fn parse_dual<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<(MathOp, DualMath, bool)> {
+fn parse_dual<'a>(cursor: &mut Cursor<'_, 'a>, names: &RegisterNames<'a>) -> Parse<(MathOp, DualMath, bool)> {
     let start = cursor.span();
     let (op, _, clamped) = mnemonic(cursor)?;
     let span = cursor.span_from(start);
@@ -196,7 +196,7 @@ fn parse_dual<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<(Math
     let component = Component::ALL.iter().copied().find(|c| destination.mask == 1 << c.code());
     match (File::from(destination.reg_type), destination.address, component) {
         (File::AltTemporary, address, Some(component))
-            if address == Address::absolute(address.offset) && address.offset < 4 =>
+            if address == RegisterAddress::absolute(address.offset) && address.offset < 4 =>
         {
             (dual.dst_offset, dual.we_sel) = (address.offset, component);
         }

@@ -3,7 +3,7 @@
 use crate::diag::{Diagnostic, Span};
 use crate::lexer::{Cursor, Parse, Tok, with_near};
 use crate::pvs::access::File;
-use crate::pvs::inst::Address;
+use crate::pvs::inst::RegisterAddress;
 use crate::pvs::ops::{AddrMode, Component, SrcType};
 use crate::suggest::Suggester;
 use std::collections::HashMap;
@@ -53,7 +53,7 @@ pub(super) fn of_destination(file: File) -> &'static str {
 }
 
 /// `r5`, `c[a0.x+5]`, `r[aL]`.
-pub(super) fn print(letters: &str, address: Address) -> String {
+pub(super) fn print(letters: &str, address: RegisterAddress) -> String {
     let index = match address.mode {
         AddrMode::Absolute => return format!("{letters}{}", address.offset),
         AddrMode::RelativeA0 => format!("a0.{}", address.sel.name().to_ascii_lowercase()),
@@ -71,13 +71,13 @@ pub(super) fn print(letters: &str, address: Address) -> String {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Register {
     pub kind: &'static Registers,
-    pub address: Address,
+    pub address: RegisterAddress,
     pub span: Span,
 }
 
 /// The names that directives give to registers.
 #[derive(Debug, Default)]
-pub(super) struct Names<'a> {
+pub(super) struct RegisterNames<'a> {
     names: HashMap<&'a str, (&'static Registers, u8, Span)>,
     suggester: Suggester,
 }
@@ -94,7 +94,7 @@ fn numbered(word: &str) -> Option<(&'static Registers, Option<u32>)> {
     }
 }
 
-impl<'a> Names<'a> {
+impl<'a> RegisterNames<'a> {
     /// Gives a register a name.
     pub fn declare(&mut self, name: &'a str, kind: &'static Registers, index: u8, span: Span) -> Parse<()> {
         if !is_free_name(name) {
@@ -161,7 +161,7 @@ impl<'a> Names<'a> {
         let most = kind.most[usize::from(destination)];
         let span = cursor.span_from(start);
         match u8::try_from(offset).ok().filter(|&offset| offset <= most) {
-            Some(offset) => Ok(Register { kind, address: Address { mode, sel, offset }, span }),
+            Some(offset) => Ok(Register { kind, address: RegisterAddress { mode, sel, offset }, span }),
             None => {
                 let message = format!("the offset of {} is {offset}, the field holds 0 to {most}", kind.what);
                 Err(Box::new(Diagnostic::error("range", message).at(span, "")))

@@ -1,11 +1,11 @@
 //! Sources and destinations of an instruction: printed and parsed.
 
-use super::names::{self, Names};
+use super::names::{self, RegisterNames};
 use crate::diag::{Diagnostic, Span};
 use crate::lexer::{Cursor, Parse, Tok};
 use crate::pvs::access::File;
 use crate::pvs::formats::{OpDst, Src};
-use crate::pvs::inst::Address;
+use crate::pvs::inst::RegisterAddress;
 use crate::pvs::ops::{DstType, Select, SrcType};
 
 /// The letter of a selected component.
@@ -46,12 +46,12 @@ pub(super) fn print_destination(dst: &OpDst) -> String {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Destination {
     pub reg_type: DstType,
-    pub address: Address,
+    pub address: RegisterAddress,
     pub mask: u8,
     pub span: Span,
 }
 
-pub(super) fn parse_destination<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<Destination> {
+pub(super) fn parse_destination<'a>(cursor: &mut Cursor<'_, 'a>, names: &RegisterNames<'a>) -> Parse<Destination> {
     let register = names.register(cursor, true)?;
     let file = register.kind.destination.unwrap_or(File::Temporary);
     let reg_type = DstType::ALL.iter().copied().find(|&kind| File::from(kind) == file).unwrap_or(DstType::Temporary);
@@ -103,7 +103,7 @@ pub(super) fn print_source(src: &Src) -> String {
 /// A parsed source; without a register it is the number 0 or 1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source {
-    pub register: Option<(SrcType, Address)>,
+    pub register: Option<(SrcType, RegisterAddress)>,
     pub abs: bool,
     pub swizzle: [Select; 4],
     pub negate: u8,
@@ -124,7 +124,7 @@ impl Source {
     }
 }
 
-pub(super) fn parse_source<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<Source> {
+pub(super) fn parse_source<'a>(cursor: &mut Cursor<'_, 'a>, names: &RegisterNames<'a>) -> Parse<Source> {
     let start = cursor.span();
     let minus = cursor.eat('-');
     let negate = if minus { 15 } else { 0 };

@@ -5,9 +5,9 @@ use super::super::memory::GpuMemory;
 use super::super::outline::TargetPicture;
 use super::super::registers::Registers;
 use super::state::{GRID, Transform, clip_state, colour_state, depth_state, raster_state};
-use super::targets::{Colour, Surface, Textures, cells, colour, depth, rotate};
+use super::targets::{Colour, TargetSurface, Textures, cells, colour, depth, rotate};
 use super::units::{Source, State, topology};
-use super::vertices::{MOST_VERTICES, Outputs};
+use super::vertices::{MOST_VERTICES, ShadedVertex};
 use crate::Error;
 use crate::packets::words::{IndexSize, R500Primitive, VertexFetch, Walk};
 use crate::registers::colour::r500 as rb;
@@ -132,7 +132,13 @@ const CORNERS: [[usize; 2]; 4] = [[0, 0], [1, 0], [1, 1], [0, 1]];
 
 impl Device {
     /// The vertices of a draw and, of points, the rectangles that they are.
-    fn vertices(&self, outputs: &[Outputs], inputs: &[(u32, Input)], transform: &Transform, points: bool) -> Vertices {
+    fn vertices(
+        &self,
+        outputs: &[ShadedVertex],
+        inputs: &[(u32, Input)],
+        transform: &Transform,
+        points: bool,
+    ) -> Vertices {
         let r = &self.registers;
         let components = components(r, points);
         let mut all = Vertices { positions: Vec::new(), parameters: vec![Vec::new(); inputs.len()] };
@@ -178,7 +184,7 @@ impl Device {
     }
 
     /// Half of the width and height of a point, in pixels.
-    fn half_size(&self, vertex: &Outputs) -> [f32; 2] {
+    fn half_size(&self, vertex: &ShadedVertex) -> [f32; 2] {
         let r = &self.registers;
         let of = |bits: Bits| r.get(bits) as f32 / GRID;
         match vertex.point_size {
@@ -428,7 +434,7 @@ impl Cells {
     }
 }
 
-fn outside(surface: &Surface) -> Error {
+fn outside(surface: &TargetSurface) -> Error {
     let message = format!("a target: {} bytes at {:#x} lie outside their buffer", surface.bytes(), surface.address);
     Error::new("outside-memory", message)
 }
@@ -499,7 +505,7 @@ pub(in crate::execute) fn pictures(registers: &Registers, memory: &dyn GpuMemory
 }
 
 /// The samples of a surface that draws may reach, row by row.
-fn samples<'a>(surface: &Surface, bytes: &'a [u8], size: usize) -> impl Iterator<Item = &'a [u8]> {
+fn samples<'a>(surface: &TargetSurface, bytes: &'a [u8], size: usize) -> impl Iterator<Item = &'a [u8]> {
     let (layout, [width, height]) = (surface.layout, surface.size);
     (0..height).flat_map(move |y| {
         (0..width).map(move |x| {
@@ -512,8 +518,9 @@ fn samples<'a>(surface: &Surface, bytes: &'a [u8], size: usize) -> impl Iterator
 /// The targets in words.
 pub(super) fn targets_told(registers: &Registers) -> Vec<String> {
     let mut told = Vec::new();
-    let of =
-        |surface: &Surface| format!("{} x {} at {:#x}", surface.layout.pitch, surface.layout.height, surface.address);
+    let of = |surface: &TargetSurface| {
+        format!("{} x {} at {:#x}", surface.layout.pitch, surface.layout.height, surface.address)
+    };
     for n in 0..TARGETS {
         if let Ok(Some(Colour { surface, format, .. })) = colour(registers, n) {
             told.push(format!("colour{n} {} {}", format.data.name(), of(&surface)));

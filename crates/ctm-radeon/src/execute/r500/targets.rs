@@ -22,14 +22,14 @@ use ctm_isa::r700::ops::{DataFormat, FormatComp};
 
 /// A target in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Surface {
+pub(super) struct TargetSurface {
     pub(super) address: u64,
     pub(super) layout: Layout,
     /// Columns and rows that draws may reach.
     pub(super) size: [u32; 2],
 }
 
-impl Surface {
+impl TargetSurface {
     /// Rows up to the last of the scissor.
     fn new(registers: &Registers, address: u64, pitch: u32, bytes: u32) -> Self {
         let last = [registers.get(sc::SC_SCISSOR1::XS1), registers.get(sc::SC_SCISSOR1::YS1)];
@@ -45,7 +45,7 @@ impl Surface {
 /// A colour target with the format of its pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Colour {
-    pub(super) surface: Surface,
+    pub(super) surface: TargetSurface,
     pub(super) format: ColourFormat,
     /// Channels that are written, bit 0 = red.
     pub(super) mask: u8,
@@ -130,7 +130,7 @@ pub(super) fn colour(registers: &Registers, n: u32) -> Result<Option<Colour>, Er
     }
     let bytes = ctm_exec::r700::formats::size_bytes(data).map_err(|_| wrong())? as u32;
     let address = registers.word(rb::RB3D_COLOROFFSET0::REGISTER, n).into();
-    let surface = Surface::new(registers, address, 2 * registers.nth(Pitch::COLORPITCH, n), bytes);
+    let surface = TargetSurface::new(registers, address, 2 * registers.nth(Pitch::COLORPITCH, n), bytes);
     Ok(Some(Colour { surface, format: ColourFormat { data, number, swap }, mask, slots: slots_of }))
 }
 
@@ -145,7 +145,7 @@ pub(super) fn constant(registers: &Registers, format: Option<ColourFormat>) -> [
 }
 
 /// The depth target, if draws use it: with the format of its samples in the order of the drawing stages.
-pub(super) fn depth(registers: &Registers) -> Result<Option<(Surface, DepthFormat)>, Error> {
+pub(super) fn depth(registers: &Registers) -> Result<Option<(TargetSurface, DepthFormat)>, Error> {
     let is_used = registers.flag(zb::ZB_CNTL::Z_ENABLE) || registers.flag(zb::ZB_CNTL::STENCIL_ENABLE);
     let pitch = 4 * registers.get(zb::ZB_DEPTHPITCH::DEPTHPITCH);
     if !is_used || pitch == 0 {
@@ -160,7 +160,7 @@ pub(super) fn depth(registers: &Registers) -> Result<Option<(Surface, DepthForma
         }
     };
     let address = registers.word(zb::ZB_DEPTHOFFSET::REGISTER, 0).into();
-    Ok(Some((Surface::new(registers, address, pitch, format.bytes() as u32), format)))
+    Ok(Some((TargetSurface::new(registers, address, pitch, format.bytes() as u32), format)))
 }
 
 /// The cells of the depth target as a colour target of whole bytes; `None` where there is none.
@@ -172,7 +172,7 @@ pub(super) fn cells(registers: &Registers) -> Option<Colour> {
     };
     let address = registers.word(zb::ZB_DEPTHOFFSET::REGISTER, 0).into();
     let format = ColourFormat { data, number: NumberType::Unorm, swap: Swap::Std };
-    let surface = Surface::new(registers, address, pitch, bytes);
+    let surface = TargetSurface::new(registers, address, pitch, bytes);
     (pitch > 0).then_some(Colour { surface, format, mask: 15, slots: [0; 4] })
 }
 
@@ -186,12 +186,12 @@ pub(super) fn rotate(bytes: &mut [u8], format: DepthFormat, to_memory: bool) {
     }
 }
 
-/// Texture units.
+/// BoundTexture units.
 pub(super) const UNITS: usize = 16;
 
 /// A texture of one level that is read without filters between levels.
 #[derive(Clone, Debug)]
-struct Texture {
+struct BoundTexture {
     input: Input,
     pitch: u32,
     format: Format,
@@ -205,7 +205,7 @@ struct Texture {
 /// The textures of a draw.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Textures {
-    units: [Option<Texture>; UNITS],
+    units: [Option<BoundTexture>; UNITS],
 }
 
 /// The fields of a texture's texel; `None` for formats that are not read.
@@ -250,14 +250,14 @@ impl Textures {
         let enabled = registers.get(tx::TX_ENABLE::TEX_ENABLE);
         for unit in units.filter(|&unit| bit(enabled, unit.into())) {
             if let Some(place) = all.units.get_mut(usize::from(unit)) {
-                *place = Some(Texture::of(registers, memory, unit.into())?);
+                *place = Some(BoundTexture::of(registers, memory, unit.into())?);
             }
         }
         Ok(all)
     }
 }
 
-impl Texture {
+impl BoundTexture {
     fn of(registers: &Registers, memory: &dyn GpuMemory, n: u32) -> Result<Self, Error> {
         use tx::{TX_FILTER0_0 as Filter0, TX_FORMAT0_0 as Size, TX_FORMAT1_0 as Kind, TX_FORMAT2_0 as Pitch};
         let get = |bits| registers.nth(bits, n);

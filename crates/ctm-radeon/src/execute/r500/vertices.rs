@@ -107,7 +107,7 @@ impl Element {
 
 /// The outputs of a vertex, before clipping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Outputs {
+pub(super) struct ShadedVertex {
     pub(super) position: [u32; 4],
     /// The size of points, if the vertex has one.
     pub(super) point_size: Option<u32>,
@@ -211,10 +211,10 @@ impl Device {
     }
 
     /// The outputs of vertices without a vertex program: vector 0 is the position, 1 the point size, 2 to 5 colours, 6 and on texture coordinates.
-    pub(super) fn bypassed(&self, vectors: &[[[u32; 4]; INPUTS]]) -> Vec<Outputs> {
+    pub(super) fn bypassed(&self, vectors: &[[[u32; 4]; INPUTS]]) -> Vec<ShadedVertex> {
         use crate::registers::spi::r500::VAP_OUT_VTX_FMT_0 as Format;
         let has_size = self.registers.flag(Format::VTX_PT_SIZE_PRESENT);
-        let of = |vectors: &[[u32; 4]; INPUTS]| Outputs {
+        let of = |vectors: &[[u32; 4]; INPUTS]| ShadedVertex {
             position: vectors[0],
             point_size: has_size.then_some(vectors[1][0]),
             colours: std::array::from_fn(|n| vectors[2 + n]),
