@@ -51,7 +51,7 @@ fn texts_words_and_errors() {
     d.bad(&["asm", "c.pvs"], 1, &["c.pvs:1:1", "`mvo` is not an instruction", "did you mean `mov`?"]);
     d.file("d.hex", "00F00203 00D10001 01248001\n00F00203 00D10001 01248001 01248001\n");
     d.bad(&["dis", "--isa", "pvs", "d.hex"], 1, &["found the end of a line of 3 words; allowed: 4 words"]);
-    d.bad(&["asm", "--isa", "pvs", "a.hex"], 1, &["a.hex is no text but words"]);
+    d.bad(&["asm", "--isa", "pvs", "a.hex"], 1, &["a.hex is a program without a text"]);
     d.bad(&["asm", "a.pvs", "-o", "a.elf"], 2, &["`.elf` names no form of vertex program"]);
     d.file("e.pvs", ".const c0 (1, 1, 1, 1)\n.flow 0 jump after 0 to 1\nmov o0, c0\nnop\n");
     let (code, _, stderr) = d.ctm(&["asm", "e.pvs", "-o", "e.hex"]);

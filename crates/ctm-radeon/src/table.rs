@@ -228,6 +228,18 @@ pub const fn bit(word: u32, n: u32) -> bool {
     n < u32::BITS && word >> n & 1 == 1
 }
 
+/// `width` bits of a word, at most 31, from bit `at` on, in words that have such a field for each of several things.
+#[must_use]
+pub const fn bits_at(word: u32, at: u32, width: u32) -> u32 {
+    if at < u32::BITS { word >> at & (one_bit(width) - 1) } else { 0 }
+}
+
+/// The lower and the upper 16 bits of a word.
+#[must_use]
+pub const fn halfwords(word: u32) -> [u32; 2] {
+    [bits_at(word, 0, 16), bits_at(word, 16, 16)]
+}
+
 /// The word in which only bit `n` is set; 0 for bits that a word does not have.
 #[must_use]
 pub const fn one_bit(n: u32) -> u32 {

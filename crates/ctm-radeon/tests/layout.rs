@@ -25,10 +25,10 @@ fn no_module_uses_a_later_one() {
     assert!(arrows > 40, "uses are found: {arrows}");
 }
 
-/// The device is three files that use each other: its state, its packets, its draws.
+/// The parts of an R500 lie below the device and its draws above it, in one folder.
 #[test]
 fn files_of_folders_have_an_order() {
-    let execute: [&[&str]; 10] = [
+    let execute: [&[&str]; 15] = [
         &["memory"],
         &["registers"],
         &["set"],
@@ -37,19 +37,26 @@ fn files_of_folders_have_an_order() {
         &["programs"],
         &["surfaces"],
         &["resources"],
-        &["device", "commands", "draws"],
+        &["outline"],
+        &["counters"],
+        &["device", "r500"],
+        &["draws"],
+        &["commands"],
+        &["submit"],
         &["notes"],
     ];
     assert!(layout::check_folder(CRATE, "execute", &execute) > 20);
-    let check: [&[&str]; 5] = [&["rules"], &["checker"], &["surfaces"], &["draws"], &["packets"]];
+    let check: [&[&str]; 6] = [&["rules"], &["checker"], &["surfaces"], &["draws"], &["packets"], &["r500"]];
     assert!(layout::check_folder(CRATE, "check", &check) >= 4);
     assert_eq!(layout::check_folder(CRATE, "text", &[&["print", "parse"]]), 0);
 }
 
 /// Where bits are moved that are no fields: the file, a part of the line, and the reason.
-const EXCEPTIONS: [(&str, &str, &str); 2] = [
+const EXCEPTIONS: [(&str, &str, &str); 4] = [
     ("execute/textures.rs", ">> first_level", "the size of a level is halved"),
     ("execute/textures.rs", ">> in_view", "the size of a level is halved"),
+    ("check/r500.rs", ">> level", "the size of a level is halved"),
+    ("execute/r500/half.rs", "bits", "the parts of a half float are no fields of a word"),
 ];
 
 /// A line outside of tables that shifts, or masks with a number, reads a field by hand. Sizes that are powers of two are constants.

@@ -12,7 +12,7 @@ use crate::packets::r500::{Command, DrawImmd, DrawImmd2, IndxBuffer, LoadVbpntr,
 use crate::packets::words::{IndexSize, VertexFetch, Walk};
 use crate::registers::{colour, depth, scan, setup, spi, texture, vgt};
 use crate::stream::Relocation;
-use crate::table::{Bits, Info, Register, bit, set_bits};
+use crate::table::{Bits, Info, Register, bit, one_bit, set_bits};
 use colour::r500 as rb;
 use ctm_isa::diag::Severity;
 use depth::r500 as zb;
@@ -606,7 +606,7 @@ impl<'a> R500Checker<'a> {
             let message = format!("texture unit {n}: TEX_COORD_TYPE 3, allowed are 0 (2D), 1 (3D) and 2 (CUBE)");
             return self.found("texture-format", message);
         }
-        let upper = |bits: Bits| self.field_or(bits, n, 1) << 11;
+        let upper = |bits: Bits| self.field_or(bits, n, 1) * u64::from(one_bit(11));
         let side = |bits: Bits, upper: u64| match self.written.contains(&bits.register.at(n)) {
             true => (u64::from(self.registers.nth(bits, n)) + 1) | upper,
             false => UNSET_SIDE | upper,

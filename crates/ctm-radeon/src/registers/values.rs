@@ -1,7 +1,7 @@
 //! Lists of named values that several fields have.
 
-use crate::packets::words::{R500Primitive, Walk};
 use crate::table::value;
+use ctm_isa::ops;
 use ctm_isa::r700::ops::{DataFormat, Sel};
 use ctm_isa::table::{FieldValue, Value};
 
@@ -363,3 +363,47 @@ pub(crate) const R500_COLOUR_FORMATS: &[Value] = &[
     value(14, "I10"),
     value(15, "ARGB4444"),
 ];
+
+ops! {
+    /// The primitives of a draw of an R500.
+    pub enum R500Primitive cite "R5xx Acceleration" {
+        /// Nothing is drawn.
+        None "NONE" 0;
+        /// A point a vertex.
+        Points "POINTS" 1;
+        /// A line for two vertices.
+        Lines "LINES" 2;
+        /// A line from each vertex to the next.
+        LineStrip "LINE_STRIP" 3;
+        /// A triangle for three vertices.
+        Triangles "TRIANGLES" 4;
+        /// Triangles with the first vertex in common.
+        TriangleFan "TRIANGLE_FAN" 5;
+        /// A triangle for each vertex and the two before it.
+        TriangleStrip "TRIANGLE_STRIP" 6;
+        /// Triangles with words of flags.
+        TrianglesWithFlags "TRIANGLES_WITH_WFLAGS" 7;
+        /// A line strip that is closed.
+        LineLoop "LINE_LOOP" 12;
+        /// A quad for four vertices.
+        Quads "QUADS" 13;
+        /// A quad for each two vertices and the two before them.
+        QuadStrip "QUAD_STRIP" 14;
+        /// One polygon.
+        Polygon "POLYGON" 15;
+    }
+}
+
+ops! {
+    /// Where the vertices of a draw of an R500 come from.
+    pub enum Walk cite "R5xx Acceleration" {
+        /// Registers.
+        State "STATE" 0;
+        /// Memory, by indices.
+        Indices "INDICES" 1;
+        /// Memory, one after the other.
+        VertexList "VERTEX_LIST" 2;
+        /// The packet.
+        Embedded "VERTEX_EMBEDDED" 3;
+    }
+}

@@ -17,7 +17,7 @@ use crate::registers::setup::r500 as ga;
 use crate::registers::spi::r500 as rs;
 use crate::registers::sq::r500 as us;
 use crate::registers::vgt::r500 as vap;
-use crate::table::{Bits, little_endian, little_endian_128, one_bit};
+use crate::table::{Bits, bits_at, halfwords, little_endian, little_endian_128, one_bit};
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::Colours;
 use ctm_draw::state::{
@@ -106,12 +106,12 @@ fn colour_value(registers: &Registers, colour: [u32; 4], format: u32) -> [u32; 4
     let rgb: [f32; 3] = std::array::from_fn(|n| clamped(colour[n], free[0]));
     let alpha = clamped(colour[3], free[1]);
     // Bits 3:2 say what red, green and blue are, bits 1:0 what alpha is.
-    let rgb = match format >> 2 {
+    let rgb = match bits_at(format, 2, 2) {
         0 => rgb,
         1 => [0.0; 3],
         _ => [1.0; 3],
     };
-    let alpha = match format & 3 {
+    let alpha = match bits_at(format, 0, 2) {
         0 => alpha,
         1 => 0.0,
         _ => 1.0,
@@ -206,7 +206,7 @@ impl Device {
     ) -> Result<Source, Error> {
         let is_wide = initiator.index_size() == Some(IndexSize::Bits32);
         let indices = |words: &[u32]| {
-            if is_wide { words.to_vec() } else { words.iter().flat_map(|word| [word & 0xffff, word >> 16]).collect() }
+            if is_wide { words.to_vec() } else { words.iter().flat_map(|&word| halfwords(word)).collect() }
         };
         Ok(match initiator.prim_walk() {
             Some(Walk::Embedded) => Source::Embedded(payload.to_vec()),
@@ -428,7 +428,7 @@ impl Cells {
         constants.float[0] = if target.surface.layout.element_bytes == 4 {
             value.to_le_bytes().map(|byte| (f32::from(byte) / 255.0).to_bits())
         } else {
-            [((value & 0xffff) as f32 / 65535.0).to_bits(), 0, 0, 0]
+            [(bits_at(value, 0, 16) as f32 / 65535.0).to_bits(), 0, 0, 0]
         };
         Some(Self { target, program, constants })
     }

@@ -9,7 +9,7 @@ use crate::registers::depth::r500 as zb;
 use crate::registers::scan::r500 as sc;
 use crate::registers::setup::r500 as ga;
 use crate::registers::{clip, vgt};
-use crate::table::{Bits, Register};
+use crate::table::{Bits, Register, bit, bits_at};
 use ctm_draw::state::{
     AlphaTest, Blend, BlendEquation, ClipState, ColourState, ColourTargetState, Combine, Compare, DepthOffset,
     DepthState, DepthStep, Factor, Fill, LogicOp, RasterState, Rect, Rounding, StencilFace, Viewport,
@@ -162,7 +162,7 @@ pub(super) fn raster_state(registers: &Registers) -> RasterState {
         scissor: scissor(r),
         clip_rectangles: (rule != u16::MAX).then(|| (std::array::from_fn(|n| clip_rectangle(n as u32)), rule)),
         // Six bits a pixel; the first is the one sample.
-        sample_mask: std::array::from_fn(|pixel| if doors >> (6 * pixel) & 1 == 1 { u8::MAX } else { 0 }),
+        sample_mask: std::array::from_fn(|pixel| if bit(doors, 6 * pixel as u32) { u8::MAX } else { 0 }),
         ..RasterState::default()
     }
 }
@@ -285,7 +285,7 @@ pub(super) fn colour_state(registers: &Registers, targets: &[(u32, Colour)]) -> 
         } else if r.flag(Alpha::AF_EN_8BIT) {
             r.get(Alpha::AF_VAL) as f32 / 255.0
         } else {
-            (r.get(rb::FG_ALPHA_VALUE::AF_VAL) & 0x3ff) as f32 / 1023.0
+            bits_at(r.get(rb::FG_ALPHA_VALUE::AF_VAL), 0, 10) as f32 / 1023.0
         };
         state.alpha_test = Some(AlphaTest { compare: compare(r.get(Alpha::AF_FUNC)), reference });
     }

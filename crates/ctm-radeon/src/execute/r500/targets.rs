@@ -10,7 +10,7 @@ use crate::registers::colour::r500 as rb;
 use crate::registers::depth::r500 as zb;
 use crate::registers::scan::r500 as sc;
 use crate::registers::texture::r500 as tx;
-use crate::table::bit;
+use crate::table::{bit, bits_at, one_bit};
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::{ColourFormat, NumberType, Swap};
 use ctm_draw::layout::Layout;
@@ -126,7 +126,9 @@ pub(super) fn colour(registers: &Registers, n: u32) -> Result<Option<Colour>, Er
     for (&select, &(_, slot)) in order.iter().zip(fields) {
         let channel = if select == ALPHA { 3 } else { select as usize - 1 };
         slots_of[channel] = slot;
-        mask |= u8::from(bit(slots, slot.into())) << channel;
+        if bit(slots, slot.into()) {
+            mask |= one_bit(channel as u32) as u8;
+        }
     }
     let bytes = ctm_exec::r700::formats::size_bytes(data).map_err(|_| wrong())? as u32;
     let address = registers.word(rb::RB3D_COLOROFFSET0::REGISTER, n).into();
@@ -140,7 +142,7 @@ pub(super) fn constant(registers: &Registers, format: Option<ColourFormat>) -> [
     let is_float = format.is_some_and(|format| format.number == NumberType::Float);
     [Gb::BLUE, Gb::GREEN, Ar::RED, Ar::ALPHA].map(|bits| {
         let bits = registers.get(bits);
-        if is_float { half(bits) } else { (bits & 0x3ff) as f32 / 1023.0 }
+        if is_float { half(bits) } else { bits_at(bits, 0, 10) as f32 / 1023.0 }
     })
 }
 
@@ -275,8 +277,9 @@ impl BoundTexture {
         let format = Format { data, sign, ..Format::default() };
         let element_bytes = ctm_exec::r700::formats::size_bytes(data)
             .map_err(|_| wrong(format!("format {number} is not read")))? as u32;
-        let width = (get(Size::TXWIDTH) | (get(Pitch::TXWIDTH_11) << 11)) + 1;
-        let height = (get(Size::TXHEIGHT) | (get(Pitch::TXHEIGHT_11) << 11)) + 1;
+        let upper = |bits| if get(bits) == 1 { one_bit(11) } else { 0 };
+        let width = (get(Size::TXWIDTH) | upper(Pitch::TXWIDTH_11)) + 1;
+        let height = (get(Size::TXHEIGHT) | upper(Pitch::TXHEIGHT_11)) + 1;
         // Rows begin at multiples of 32 bytes.
         let pitch = match get(Size::TXPITCH_EN) {
             1 => get(Pitch::TXPITCH) + 1,
@@ -322,8 +325,8 @@ impl BoundTexture {
         let bytes = self.bytes.get(at..at + size).unwrap_or_default();
         let components = if self.is_depth {
             let bits = crate::table::little_endian(bytes) as u32;
-            let depth = (f64::from(bits >> 8) / f64::from((1u32 << 24) - 1)) as f32;
-            let stencil = (bits & 0xff) as f32 / 255.0;
+            let depth = (f64::from(bits_at(bits, 8, 24)) / f64::from(one_bit(24) - 1)) as f32;
+            let stencil = bits_at(bits, 0, 8) as f32 / 255.0;
             [depth, stencil, 0.0, 1.0].map(f32::to_bits)
         } else {
             convert(&self.format, bytes).unwrap_or_default()

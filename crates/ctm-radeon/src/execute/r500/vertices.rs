@@ -6,14 +6,14 @@ use super::half::half;
 use super::units::Source;
 use crate::Error;
 use crate::registers::vgt::r500 as vap;
-use crate::table::{little_endian, signed};
+use crate::table::{bit, bits_at, halfwords, little_endian, one_bit, signed};
 
 /// Input vectors of a vertex program.
 const INPUTS: usize = 16;
 /// Elements of a vertex.
 const ELEMENTS: u32 = 16;
 /// Most vertices of a draw.
-pub(super) const MOST_VERTICES: u32 = 1 << 18;
+pub(super) const MOST_VERTICES: u32 = one_bit(18);
 
 /// An element of a vertex, as VAP_PROG_STREAM_CNTL and VAP_PROG_STREAM_CNTL_EXT describe it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Element {
 
     /// An integer of `width` bits as a number.
     fn number(self, bits: u32, width: u32) -> f32 {
-        let most = ((1u64 << width) - 1) as f64;
+        let most = f64::from(one_bit(width) - 1);
         if !self.signed {
             let value = f64::from(bits);
             return (if self.normalised { value / most } else { value }) as f32;
@@ -56,7 +56,7 @@ impl Element {
         if !self.normalised {
             return value as f32;
         }
-        let half = ((1u64 << (width - 1)) - 1) as f64;
+        let half = f64::from(one_bit(width - 1) - 1);
         (match self.method {
             0 => value / half,
             1 => (value / half).max(-1.0),
@@ -70,7 +70,7 @@ impl Element {
         let mut all = [0, 0, 0, ONE];
         let word = |n: usize| words.get(n).copied().unwrap_or(0);
         let part = |from: u32, width: u32| {
-            let bits = word((from / 32) as usize) >> (from % 32) & ((1 << width) - 1);
+            let bits = bits_at(word((from / 32) as usize), from % 32, width);
             self.number(bits, width).to_bits()
         };
         match self.kind {
@@ -82,7 +82,7 @@ impl Element {
             8 => all[..3].copy_from_slice(&[part(0, 10), part(10, 10), part(20, 10)]),
             9 => all[..3].copy_from_slice(&[part(0, 11), part(11, 11), part(22, 10)]),
             _ => {
-                let halves = words.iter().flat_map(|word| [word & 0xffff, word >> 16]);
+                let halves = words.iter().flat_map(|&word| halfwords(word));
                 all.iter_mut().zip(halves).for_each(|(to, bits)| *to = half(bits).to_bits());
             }
         }
@@ -94,7 +94,7 @@ impl Element {
         let all = self.components(words);
         let Some(vector) = vectors.get_mut(self.vector as usize) else { return };
         for (n, (to, select)) in vector.iter_mut().zip(self.selects).enumerate() {
-            if self.written >> n & 1 == 1 {
+            if bit(self.written, n as u32) {
                 *to = match select {
                     0..=3 => all[select as usize],
                     5 => 1f32.to_bits(),
@@ -124,15 +124,15 @@ impl Device {
         let mut elements = Vec::new();
         for n in 0..ELEMENTS {
             // Two elements a register: the second has the fields of the first, 16 bits further.
-            let word = r.word(Stream::REGISTER, n / 2) >> (16 * (n % 2));
-            let ext = r.word(Ext::REGISTER, n / 2) >> (16 * (n % 2));
+            let word = halfwords(r.word(Stream::REGISTER, n / 2))[n as usize % 2];
+            let ext = halfwords(r.word(Ext::REGISTER, n / 2))[n as usize % 2];
             let element = Element {
                 kind: Stream::DATA_TYPE_0.field.extract(word),
                 skip: Stream::SKIP_DWORDS_0.field.extract(word),
                 vector: Stream::DST_VEC_LOC_0.field.extract(word),
                 signed: Stream::SIGNED_0.field.extract(word) == 1,
                 normalised: Stream::NORMALIZE_0.field.extract(word) == 1,
-                method: methods >> (2 * n) & 3,
+                method: bits_at(methods, 2 * n, 2),
                 selects: [
                     Ext::SWIZZLE_SELECT_X_0,
                     Ext::SWIZZLE_SELECT_Y_0,
