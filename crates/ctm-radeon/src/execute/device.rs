@@ -52,17 +52,17 @@ pub struct DrawOptions {
     pub one_thread: bool,
     /// Limits of one draw.
     pub budget: Budget,
-    /// The time by which all streams together must end. Later packets do not run ([`Submitted::is_over`]).
+    /// The time by which all streams together must end. Later packets do not run ([`Submitted::is_over`](super::Submitted::is_over)).
     pub deadline: Option<Deadline>,
     /// Can end a draw.
     pub control: Control,
-    /// Programs report legal but suspicious operations ([`Stepped::notes`]); that takes time.
+    /// Programs report legal but suspicious operations ([`Stepped::notes`](super::Stepped::notes)); that takes time.
     pub checks: bool,
-    /// The column and row of a pixel whose fragments are reported ([`Stepped::fragments`]).
+    /// The column and row of a pixel whose fragments are reported ([`Stepped::fragments`](super::Stepped::fragments)).
     pub watch: Option<[u32; 2]>,
     /// Called with each launch of a draw.
     pub notice: Notice,
-    /// [`Stepped::targets`] works: a draw's writes go to memory before its watcher is called.
+    /// [`Stepped::targets`](super::Stepped::targets) works: a draw's writes go to memory before its watcher is called.
     pub targets: bool,
 }
 

@@ -31,7 +31,7 @@ pub struct Submitted {
     pub problems: Vec<Problem>,
     /// Whether a draw's watcher ended it.
     pub stopped: bool,
-    /// Whether [`DrawOptions::deadline`] ended it; the last problem says so.
+    /// Whether [`DrawOptions::deadline`](super::DrawOptions::deadline) ended it; the last problem says so.
     pub is_over: bool,
 }
 
@@ -41,18 +41,18 @@ pub struct Stepped<'a> {
     pub outline: Outline,
     /// The error of the draw, if it has one.
     pub problem: Option<&'a Problem>,
-    /// Legal but suspicious operations of its programs, where [`DrawOptions::checks`] is set: the first place for each stage, rule and instruction.
+    /// Legal but suspicious operations of its programs, where [`DrawOptions::checks`](super::DrawOptions::checks) is set: the first place for each stage, rule and instruction.
     pub notes: &'a [Note],
-    /// Fragments of the pixel of [`DrawOptions::watch`], in order.
+    /// Fragments of the pixel of [`DrawOptions::watch`](super::DrawOptions::watch), in order.
     pub fragments: &'a [Fragment],
     /// The programs of the draw: `vertex`, `geometry`, `copy` or `pixel` as in notes, and the address.
     pub programs: Vec<(&'static str, u64)>,
-    /// Registers and memory after the draw, if [`DrawOptions::targets`] is set.
+    /// Registers and memory after the draw, if [`DrawOptions::targets`](super::DrawOptions::targets) is set.
     behind: Option<(Family, &'a Registers, &'a dyn GpuMemory)>,
 }
 
 impl Stepped<'_> {
-    /// The contents of the draw's targets after it; none unless [`DrawOptions::targets`] is set.
+    /// The contents of the draw's targets after it; none unless [`DrawOptions::targets`](super::DrawOptions::targets) is set.
     ///
     /// # Errors
     /// Targets that cannot be read.
