@@ -203,7 +203,7 @@ impl Rows {
         }
     }
 
-    /// Limits sources to the range of a format, where blending does. What is stored has to lie within it.
+    /// Limits sources to the range of the format, as blending does. Stored values have to lie within it.
     #[inline(always)]
     pub(crate) fn ready<'r>(
         &'r mut self,

@@ -79,7 +79,7 @@ pub(crate) struct Surface<'t> {
     tiles: OnceLock<Arc<[Tiles]>>,
 }
 
-/// What the tiles of a surface depend on: the arrangement, the slice, the first row and its byte, and the count of bytes.
+/// The inputs of the tiles of a surface: the arrangement, the slice, the first row and its byte, and the count of bytes.
 type TilesKey = (Layout, u32, u32, u64, usize);
 
 /// Tiles of the surfaces of earlier draws: draws that follow each other mostly have the same targets.

@@ -238,7 +238,7 @@ impl FlowOpc {
 }
 
 word_format! {
-    /// Where a flow-control slot acts, and what it needs to act.
+    /// The instruction at which a flow-control slot acts, and its condition.
     pub struct FlowLower "VAP_PVS_FLOW_CNTL_ADDRS_LW" dword 0 cite "R5xx VAP_PVS_FLOW_CNTL_ADDRS_LW" {
         /// The instruction after which the slot acts.
         15:0    act: u16 = "PVS_FC_ACT_ADRS";

@@ -10,7 +10,7 @@ pub type Words = [u32; 4];
 /// The address of a register: an offset, and what is added to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RegisterAddress {
-    /// What is added.
+    /// The added offset.
     pub mode: AddrMode,
     /// The component of A0, for [`AddrMode::RelativeA0`]; without effect otherwise.
     pub sel: Component,

@@ -36,7 +36,7 @@ ops! {
 }
 
 ops! {
-    /// What a component of a source is.
+    /// The value of a component of a source.
     pub enum Select cite "R5xx PVS_SRC" {
         /// Component x.
         X "PVS_SRC_SELECT_X" 0;
@@ -102,7 +102,7 @@ pub enum Reads {
     Nothing,
     /// For each component that is written, the one of the same name.
     Own,
-    /// These, whatever is written: bit 0 is x.
+    /// These, for every write mask: bit 0 is x.
     These(u8),
     /// For each written component these: `[i]` is the mask that component i of the result needs.
     Each([u8; 4]),

@@ -431,7 +431,7 @@ fn malformed() {
     }
 }
 
-/// The header of a packet with so many words after it.
+/// The header of a packet with this number of words after it.
 const fn packet(opcode: u32, words: u32) -> u32 {
     3 << 30 | (words - 1) << 16 | opcode << 8
 }

@@ -6,7 +6,7 @@ registers! {
     PA_CL_VPORT_YSCALE_0 = 0x28444, 16 every 24, float, "what y is multiplied by" {}
     PA_CL_VPORT_YOFFSET_0 = 0x28448, 16 every 24, float, "what is added to y" {}
     PA_CL_VPORT_ZSCALE_0 = 0x2844c, 16 every 24, float, "what z is multiplied by" {}
-    PA_CL_VPORT_ZOFFSET_0 = 0x28450, 16 every 24, float, "what is added to z" {}
+    PA_CL_VPORT_ZOFFSET_0 = 0x28450, 16 every 24, float, "addend of z" {}
     PA_CL_CLIP_CNTL = 0x28810, 1 every 4, number, "how primitives are clipped" {
         UCP_ENA 5:0 [] "user clip plane n on (dot product of the clip-space position and PA_CL_UCP_n must be >= 0)";
         PS_UCP_Y_SCALE_NEG 13:13 [] "for points and sprites: sign of y in the plane test";
@@ -71,7 +71,7 @@ pub(crate) mod r500 {
         VAP_VPORT_YSCALE = 0x01da0, 1 every 4, float, "what y is multiplied by" {}
         VAP_VPORT_YOFFSET = 0x01da4, 1 every 4, float, "what is added to y" {}
         VAP_VPORT_ZSCALE = 0x01da8, 1 every 4, float, "what z is multiplied by" {}
-        VAP_VPORT_ZOFFSET = 0x01dac, 1 every 4, float, "what is added to z" {}
+        VAP_VPORT_ZOFFSET = 0x01dac, 1 every 4, float, "addend of z" {}
         VAP_VTE_CNTL = 0x020b0, 1 every 4, number, "which steps of the viewport transform run" {
             VPORT_X_SCALE_ENA 0:0 [] "multiply x by XSCALE";
             VPORT_X_OFFSET_ENA 1:1 [] "add XOFFSET";

@@ -99,7 +99,7 @@ registers! {
 /// US outputs, FG and RB3D of the R500: alpha test, fog, colour targets.
 pub(crate) mod r500 {
     registers! {
-        US_OUT_FMT_0 = 0x046a4, 4 every 4, number, "what a colour output becomes" {
+        US_OUT_FMT_0 = 0x046a4, 4 every 4, number, "format of a colour output" {
             OUT_FMT 4:0 OUTPUT_FORMATS "";
             C0_SEL 9:8 OUTPUT_SELECTS "stored component 0";
             C1_SEL 11:10 OUTPUT_SELECTS "stored component 1";

@@ -42,7 +42,7 @@ impl Written {
         self.alternates.get(usize::from(index)).copied().unwrap_or(0)
     }
 
-    /// Adds what the other path wrote; whether that was more.
+    /// Adds the writes of the other path, and returns whether any was new.
     fn add(&mut self, other: &Self) -> bool {
         let before = self.clone();
         self.temporaries.iter_mut().zip(&other.temporaries).for_each(|(to, from)| *to |= from);

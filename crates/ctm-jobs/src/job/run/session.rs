@@ -154,7 +154,7 @@ impl<'j, B: Backing> Session<'j, B> {
             let (slot, output) = (output.slot, &output.output);
             let size = output.size.unwrap_or([pass.domain.i1 + 1, pass.domain.j1 + 1]);
             let current = state.current.get(&slot);
-            // A launch does not read what it writes, except by uncached writes.
+            // Only uncached writes are read by the launch that makes them.
             let reads = !ready.reads_own_writes()
                 && ready.reads.iter().any(|read| match &read.pass {
                     None => read.output == slot,
