@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Instant;
 use xtask::{cargo, root, say};
 
 mod dist;
@@ -63,31 +64,63 @@ fn main() -> ExitCode {
 ///
 /// `cargo deny` and `cargo audit` are left out: the advisories that they compare with come over the network, and a merge must not depend on it.
 fn check() -> Result<(), String> {
-    cargo("formatting", &["fmt", "--all", "--check"], &[])?;
-    cargo("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])?;
-    features()?;
-    say("== words and names");
-    tidy::check()?;
-    say("== the minimum Rust version");
-    minimum::check()?;
-    say("== other processors");
-    everywhere::check()?;
-    cargo("tests (the README's second command)", &["test", "--workspace"], &[])?;
-    documentation()?;
-    with_libraries(&["seeds"])?;
-    // Their libraries are built by a nightly compiler; without it nothing is linked.
-    let fuzz = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz"];
-    cargo("fuzz targets compile", &fuzz, &[("CUSTOM_LIBFUZZER_PATH", "target/no-libfuzzer.a")])?;
-    cargo("the README's first command", &["run", "--release", "--", "run", "examples/mandelbrot/job.toml"], &[])?;
-    let ctm = install::release_binary();
-    say("== examples");
-    examples::run_with(&ctm)?;
-    say("== the C library: install it, build and run its C and C++ programs");
-    install::c_examples()?;
-    say("== the Python package");
-    python::check(&[])?;
-    book(&ctm)
+    let started = Instant::now();
+    let mut times = Vec::new();
+    for (name, stage) in STAGES {
+        let begun = Instant::now();
+        stage()?;
+        times.push(format!("{:5.0} s  {name}", begun.elapsed().as_secs_f64()));
+    }
+    say(&format!("== every stage passed\n{}\n{:5.0} s  in all", times.join("\n"), started.elapsed().as_secs_f64()));
+    Ok(())
 }
+
+/// A stage of [`check`].
+type Stage = fn() -> Result<(), String>;
+
+/// The stages of [`check`], in order.
+const STAGES: &[(&str, Stage)] = &[
+    ("formatting", || cargo("formatting", &["fmt", "--all", "--check"], &[])),
+    ("lints", || cargo("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])),
+    ("features", features),
+    ("words and names", || {
+        say("== words and names");
+        tidy::check()
+    }),
+    ("the minimum Rust version", || {
+        say("== the minimum Rust version");
+        minimum::check()
+    }),
+    ("other processors", || {
+        say("== other processors");
+        everywhere::check()
+    }),
+    ("tests", || cargo("tests (the README's second command)", &["test", "--workspace"], &[])),
+    ("documentation", documentation),
+    ("seeds", || with_libraries(&["seeds"])),
+    // Their libraries are built by a nightly compiler; without it nothing is linked.
+    ("fuzz targets compile", || {
+        let fuzz = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz"];
+        cargo("fuzz targets compile", &fuzz, &[("CUSTOM_LIBFUZZER_PATH", "target/no-libfuzzer.a")])
+    }),
+    ("the README's first command", || {
+        let readme = ["run", "--release", "--", "run", "examples/mandelbrot/job.toml"];
+        cargo("the README's first command", &readme, &[])
+    }),
+    ("examples", || {
+        say("== examples");
+        examples::run_with(&install::release_binary())
+    }),
+    ("the C library", || {
+        say("== the C library: install it, build and run its C and C++ programs");
+        install::c_examples()
+    }),
+    ("the Python package", || {
+        say("== the Python package");
+        python::check(&[])
+    }),
+    ("the book", || book(&install::release_binary())),
+];
 
 /// A chore of the package `chores`, which uses the project's libraries.
 fn with_libraries(arguments: &[&str]) -> Result<(), String> {

@@ -62,8 +62,15 @@ fn maturin() -> Option<PathBuf> {
     found.or_else(|| environment(PYTHON, "maturin", &["maturin>=1.7,<2"]).map(|_| own))
 }
 
-/// Builds the wheel; `None` where there is no maturin, which is said.
+/// Variables of a build for tests: what the command's release build compiled is used again, so nothing is optimised across crates.
+const SHARED: &[(&str, &str)] = &[("CARGO_PROFILE_RELEASE_LTO", "false"), ("CARGO_TARGET_DIR", "target")];
+
+/// Builds the wheel as it is published; `None` where there is no maturin, after a message.
 pub(crate) fn wheel() -> Result<Option<PathBuf>, String> {
+    wheel_with(&[])
+}
+
+fn wheel_with(variables: &[(&str, &str)]) -> Result<Option<PathBuf>, String> {
     let Some(maturin) = maturin() else { return Ok(None) };
     let wheels = root().join("target/wheels");
     // Earlier builds are stale.
@@ -72,7 +79,9 @@ pub(crate) fn wheel() -> Result<Option<PathBuf>, String> {
             std::fs::remove_file(entry.path()).map_err(|e| format!("{}: {e}", entry.path().display()))?;
         }
     }
-    run(Command::new(maturin).args(["build", "--release", "--out"]).arg(&wheels).current_dir(root().join("python")))?;
+    let mut build = Command::new(maturin);
+    build.args(["build", "--release", "--manifest-path", "python/Cargo.toml", "--out"]).arg(&wheels);
+    run(build.envs(variables.iter().copied()).current_dir(root()))?;
     let entries = std::fs::read_dir(&wheels).map_err(|e| format!("{}: {e}", wheels.display()))?;
     let found = entries.flatten().map(|e| e.path()).find(|p| p.extension().is_some_and(|x| x == "whl"));
     found.map(Some).ok_or_else(|| "maturin has built no wheel".to_owned())
@@ -80,7 +89,7 @@ pub(crate) fn wheel() -> Result<Option<PathBuf>, String> {
 
 /// Builds the package, and installs and tests it with each of these interpreters; with the usual one where none is named.
 pub(crate) fn check(interpreters: &[&str]) -> Result<(), String> {
-    let Some(wheel) = wheel()? else { return Ok(()) };
+    let Some(wheel) = wheel_with(SHARED)? else { return Ok(()) };
     let interpreters = if interpreters.is_empty() { &[PYTHON] } else { interpreters };
     interpreters.iter().try_for_each(|interpreter| check_with(interpreter, &wheel))
 }

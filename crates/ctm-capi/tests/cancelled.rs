@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 #![allow(unsafe_code, reason = "the interface is one of pointers")]
 
-mod client;
+use crate::client;
 
 use client::{SMALL, close, last_error, open};
 use ctm::commands::{CommandBuffer, MemoryKind, MemoryPlace, ProgramPlace, ProgramSlot};

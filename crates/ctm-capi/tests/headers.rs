@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod compiler;
+use crate::compiler;
 
 use ctm::commands::{
     BufferPlace, CommandBuffer, CommandKind, CondLoc, CondTest, ConstantsPlace, ExportKind, FetchFormatWord,

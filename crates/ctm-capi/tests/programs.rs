@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod compiler;
+use crate::compiler;
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,7 +1,7 @@
 //! `ctm bench`: kernels and folders of jobs, and a host without its needs.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-mod dir;
+use crate::dir;
 
 use dir::Dir;
 #[cfg(target_os = "linux")]

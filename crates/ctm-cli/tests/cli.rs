@@ -1,7 +1,7 @@
 //! The program as a new user meets it: output and exit codes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-mod dir;
+use crate::dir;
 
 use dir::Dir;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Commands in pages (```console blocks) run. A line `$ ctm ...` is a command, which must end well; lines below it are its output, `...` is anything.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-mod dir;
+use crate::dir;
 
 use dir::Dir;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Programs as other tools print them: logs of Mesa's drivers, words in the other byte order, raw bytes, other languages; and findings on other people's listings.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-mod dir;
+use crate::dir;
 
 use dir::Dir;
 

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod dir;
+use crate::dir;
 
 use dir::Dir;
 

@@ -1,7 +1,7 @@
 //! How runs end that do not end by themselves, and errors found before they begin.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-mod dir;
+use crate::dir;
 
 use dir::Dir;
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! Where programs come from, and inputs and outputs of jobs: pipes, names that are no text, words of any shape, frames, comparisons.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-mod dir;
+use crate::dir;
 
 use dir::Dir;
 use serde_json::{Value, json};

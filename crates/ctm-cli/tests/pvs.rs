@@ -1,7 +1,7 @@
 //! Vertex programs on the command line: text and words both ways, checks, the manual.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-mod dir;
+use crate::dir;
 
 use dir::Dir;
 

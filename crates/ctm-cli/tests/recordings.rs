@@ -1,7 +1,7 @@
 //! Recordings of devices, looked into as jobs are.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-mod dir;
+use crate::dir;
 
 use dir::Dir;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! `ctm serve`: the page by its own protocol; `page.rs` has it in a browser.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-mod browser;
+use crate::browser;
 
 use browser::{Server, captured, captures, recorded};
 use serde_json::{Value, json};

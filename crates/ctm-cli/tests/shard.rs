@@ -1,7 +1,7 @@
 //! Jobs in parts: the files of shards, put together, are those of one run, byte for byte.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-mod dir;
+use crate::dir;
 
 use dir::Dir;
 

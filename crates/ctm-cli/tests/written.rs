@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 #![cfg(target_os = "linux")]
 
-mod dir;
+use crate::dir;
 
 use dir::Dir;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};

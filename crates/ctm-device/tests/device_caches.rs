@@ -1,7 +1,7 @@
 //! Checked mode: missing invalidations, flushes and waits are reported with the command that should have been there.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "tests")]
 
-mod device_support;
+use crate::device_support;
 
 use ctm_device::commands::{CommandBuffer, CommandKind, CondTest};
 use ctm_device::device::{CommandFinding, DeviceOptions};

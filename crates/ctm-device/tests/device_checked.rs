@@ -1,7 +1,7 @@
 //! Findings of a checked device on images, constants, domains and uncached writes; the loader without notes.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "tests")]
 
-mod device_support;
+use crate::device_support;
 
 use ctm_device::commands::{CommandBuffer, CondLoc, CondTest};
 use ctm_device::device::{DeviceOptions, SubmitReport};

@@ -1,4 +1,4 @@
-//! The pages that are made from tables are up to date. `UPDATE_EXPECT=1 cargo test -p ctm-device --test device_docs` writes them anew.
+//! The pages that are made from tables are up to date. `UPDATE_EXPECT=1 cargo test -p ctm-device --test suite device_docs` writes them anew.
 
 #[test]
 fn commands_pages_are_made_from_the_table() {

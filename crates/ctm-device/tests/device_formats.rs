@@ -1,7 +1,7 @@
 //! Elements of every format and tiling: reads by programs and samplers, and memory after writes.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "tests")]
 
-mod device_support;
+use crate::device_support;
 
 use ctm_device::commands::{CommandBuffer, CondLoc, CondTest};
 use ctm_device::device::DeviceOptions;

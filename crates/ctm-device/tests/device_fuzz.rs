@@ -2,7 +2,7 @@
 //! `CTM_RANDOM=n` tries n buffers on the R700 device.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests")]
 
-mod device_support;
+use crate::device_support;
 
 use ctm_device::commands::{
     BufferPlace, Command, CommandBuffer, CommandKind, CondTest, ConstantsPlace, MemoryKind, MemoryPlace, ProgramPlace,

@@ -1,7 +1,7 @@
 //! Programs started by command buffers: their reads, their writes, and persistent registers.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "tests")]
 
-mod device_support;
+use crate::device_support;
 
 use ctm_device::commands::{Command, CommandBuffer, CommandKind, CondLoc, CondTest};
 use ctm_device::device::{CommandErrorReason, DeviceOptions, ParamsStride, plane_bytes};

@@ -1,7 +1,7 @@
 //! R700 pixel programs started by command buffers: their inputs by number, and the targets of their colours.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "tests")]
 
-mod device_support;
+use crate::device_support;
 
 use ctm_device::commands::{BufferPlace, CommandBuffer, CondTest, ConstantsPlace, ResourceSet};
 use ctm_device::device::{DeviceOptions, plane_bytes};

@@ -1,7 +1,7 @@
 //! Recordings: replays equal the original, differences are found at their place, and no file, however damaged, panics.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "tests")]
 
-mod device_support;
+use crate::device_support;
 
 use ctm_device::commands::{CommandBuffer, CondTest};
 use ctm_device::device::{Device, DeviceOptions};

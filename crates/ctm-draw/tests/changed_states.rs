@@ -4,7 +4,7 @@
 //! `CTM_RANDOM=n` tries n times as many.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-mod states;
+use crate::states;
 
 use ctm_draw::Options;
 use ctm_exec::Interp;

@@ -4,7 +4,7 @@
 //! The grid has some 220,000 places of 64 pixels each; a spread of them is tried, `CTM_RANDOM=n` tries n times as many, `CTM_TEXTURES=all` every one.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-mod texture_reference;
+use crate::texture_reference;
 
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::resources::{Compare, Filter, Image, MipFilter, TextureKind, Wrap};

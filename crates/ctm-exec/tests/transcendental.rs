@@ -5,7 +5,7 @@
 //! are run on blocks of values, so that the compiler can make vector code of them.
 //!
 //!     RUSTFLAGS="-C target-cpu=native -C llvm-args=-inline-threshold=3000" CTM_EXHAUSTIVE=1 \
-//!         cargo test --release -p ctm-exec --test transcendental -- --nocapture
+//!         cargo test --release -p ctm-exec --test suite -- transcendental --nocapture
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

@@ -62,7 +62,7 @@ fn child() {
 fn start(before: &str, path: &Path) -> Command {
     let mut command = Command::new("sh");
     command
-        .args(["-c", &format!("{before} exec \"$0\" --exact child --nocapture")])
+        .args(["-c", &format!("{before} exec \"$0\" --exact saving::child --nocapture")])
         .arg(std::env::current_exe().unwrap());
     command.env(CHILD, path).stdout(Stdio::piped());
     command

@@ -1,6 +1,6 @@
 //! The rules on vertex programs, by text vectors (`tests/vectors/pvs/check`): cases as for the X1K (`x1k_check.rs`), with programs as assembly.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p ctm-isa --test pvs_check` rewrites the findings; review the difference.
+//! `UPDATE_EXPECT=1 cargo test -p ctm-isa --test suite pvs_check` rewrites the findings; review the difference.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -101,7 +101,7 @@ fn the_page_of_rules_is_up_to_date() {
          `ctm check` applies these rules to PVS programs; in Rust, `ctm_isa::pvs::check`. An error means that the program breaks a limit of the\n\
          machine or names something that does not exist; a warning, that it is very likely unintended. Any rule can be allowed by its name. `R5xx` and\n\
          `pvs-encoding` are explained in [manuals.md](manuals.md).\n\n\
-         This page is printed from the table of rules: `UPDATE_EXPECT=1 cargo test -p ctm-isa --test pvs_check` writes it.\n\
+         This page is printed from the table of rules: `UPDATE_EXPECT=1 cargo test -p ctm-isa --test suite pvs_check` writes it.\n\
          Each rule has a program that breaks it and one that does not in `tests/vectors/pvs/check/rules.txt`.\n",
     );
     for theme in Theme::ALL {

@@ -1,6 +1,6 @@
 //! Every block of `docs/pvs-assembly.md` is as the page says, and its tables of operations are those of the instruction set.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p ctm-isa --test pvs_docs` rewrites the tables.
+//! `UPDATE_EXPECT=1 cargo test -p ctm-isa --test suite pvs_docs` rewrites the tables.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use ctm_isa::pvs::Program;

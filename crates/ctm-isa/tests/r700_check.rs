@@ -22,7 +22,7 @@
 //!   = 1: message                  slot (or `-`) and message; in a `program` also the rule
 //! ```
 //!
-//! `UPDATE_EXPECT=1 cargo test -p ctm-isa --test r700_check` rewrites the `=` lines; review the difference.
+//! `UPDATE_EXPECT=1 cargo test -p ctm-isa --test suite r700_check` rewrites the `=` lines; review the difference.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -538,7 +538,7 @@ fn the_page_of_rules_is_up_to_date() {
          manual, whatever its constants hold; a warning, that it is very likely unintended, or unpredictable on\n\
          the real machine; a note, that it is worth knowing. Any rule can be allowed by its name. Rules on kinds of program are silent\n\
          where the kind is not known. `R700` is the R700-Family ISA manual; `r700-encoding` is explained in [manuals.md](manuals.md).\n\n\
-         This page is printed from the table of rules: `UPDATE_EXPECT=1 cargo test -p ctm-isa --test r700_check` writes it.\n\
+         This page is printed from the table of rules: `UPDATE_EXPECT=1 cargo test -p ctm-isa --test suite r700_check` writes it.\n\
          Each rule has a program that breaks it and one that does not in `tests/vectors/r700/check/rules.txt`.\n",
     );
     for theme in Theme::ALL {

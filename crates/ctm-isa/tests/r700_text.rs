@@ -370,7 +370,7 @@ fn one_mebibyte() -> Vec<u32> {
     assembly.program.unwrap_or_else(|| panic!("{:#?}", assembly.diagnostics)).words
 }
 
-/// `cargo test --release -p ctm-isa --test r700_text -- --ignored --nocapture`
+/// `cargo test --release -p ctm-isa --test suite -- r700_text --ignored --nocapture`
 #[test]
 #[ignore = "a measurement, for release builds"]
 fn one_mebibyte_takes_less_than_a_second_each_way() {

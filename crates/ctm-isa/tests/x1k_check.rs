@@ -14,7 +14,7 @@
 //!   = 1: message                  pc (or `-`) and message; in a `program` also the rule
 //! ```
 //!
-//! `UPDATE_EXPECT=1 cargo test -p ctm-isa --test x1k_check` rewrites the `=` lines; review the difference.
+//! `UPDATE_EXPECT=1 cargo test -p ctm-isa --test suite x1k_check` rewrites the `=` lines; review the difference.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -267,7 +267,7 @@ fn the_page_of_rules_is_up_to_date() {
          manual, whatever its constants hold; a warning, that it is very likely unintended, or unpredictable on\n\
          the real machine; a note, that it could be better. Any rule can be allowed by its name. `CTM` is the CTM Guide;\n\
          `x1k-encoding` is explained in [manuals.md](manuals.md).\n\n\
-         This page is printed from the table of rules: `UPDATE_EXPECT=1 cargo test -p ctm-isa --test x1k_check` writes it.\n\
+         This page is printed from the table of rules: `UPDATE_EXPECT=1 cargo test -p ctm-isa --test suite x1k_check` writes it.\n\
          Each rule has a program that breaks it and one that does not in `tests/vectors/x1k/check/rules.txt`.\n",
     );
     for theme in Theme::ALL {

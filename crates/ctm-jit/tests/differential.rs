@@ -1,7 +1,7 @@
 //! The engine against the reference interpreter: random programs, the same outputs, conditional values, counters and faults.
 //!
-//! Truth: the reference interpreter. To repeat one case: `CTM_SEED=n cargo test -p ctm-jit --test differential NAME`. A
-//! million programs of all kinds: `cargo test --release -p ctm-jit --test differential -- --ignored million`, with
+//! Truth: the reference interpreter. To repeat one case: `CTM_SEED=n cargo test -p ctm-jit --test suite differential::NAME`. A
+//! million programs of all kinds: `cargo test --release -p ctm-jit --test suite -- --ignored differential::million`, with
 //! their number in `CTM_PROGRAMS`, and the first in `CTM_SEED`.
 
 #![allow(clippy::unwrap_used, reason = "tests")]

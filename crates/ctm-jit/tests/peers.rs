@@ -1,6 +1,6 @@
 //! The times of the kernels of `docs/performance.md`, straight on the engine.
 //!
-//! `cargo test --release -p ctm-jit --test peers -- --ignored --nocapture`; with `CTM_COUNTERS` everything is counted.
+//! `cargo test --release -p ctm-jit --test suite -- peers --ignored --nocapture`; with `CTM_COUNTERS` everything is counted.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

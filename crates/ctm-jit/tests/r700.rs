@@ -2,7 +2,7 @@
 //! `tests/corpus/mesa`; the same exports, memory, counters and faults.
 //!
 //! Truth: the reference interpreter. `CTM_RANDOM=n` tries n times as many, from `CTM_FIRST` on; `CTM_SEED=n` repeats
-//! one. A million programs of all kinds: `cargo test --release -p ctm-jit --test r700 -- --ignored million`, with their
+//! one. A million programs of all kinds: `cargo test --release -p ctm-jit --test suite -- --ignored r700::million`, with their
 //! number in `CTM_PROGRAMS`, and the first in `CTM_SEED`.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -234,7 +234,7 @@ fn lanes_leave_a_loop() {
     }
 }
 
-/// Times of corpus programs at 512 x 512, one thread: `cargo test --release -p ctm-jit --test r700 -- --ignored --nocapture`.
+/// Times of corpus programs at 512 x 512, one thread: `cargo test --release -p ctm-jit --test suite -- r700 --ignored --nocapture`.
 #[test]
 #[ignore = "measures"]
 fn speed() {

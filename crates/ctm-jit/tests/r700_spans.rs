@@ -554,7 +554,7 @@ fn programs_that_keep_much() {
     }
 }
 
-/// The time of a thread for mandelbrot of `ctm bench`: `cargo test --release -p ctm-jit --test r700_spans -- --ignored --nocapture`.
+/// The time of a thread for mandelbrot of `ctm bench`: `cargo test --release -p ctm-jit --test suite -- r700_spans --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
 fn mandelbrot() {

@@ -1,8 +1,7 @@
 //! Every instruction and modifier of the language, executed and compared with the evaluator.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-mod eval;
-mod harness;
+use crate::harness;
 
 use harness::compare;
 

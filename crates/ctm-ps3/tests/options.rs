@@ -2,9 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 #[allow(dead_code, reason = "the other tests use the rest")]
-mod eval;
 #[allow(dead_code, reason = "the other tests use the rest")]
-mod harness;
+use crate::harness;
 
 use ctm_exec::arrays::Picture;
 use ctm_isa::x1k::Inst;

@@ -1,8 +1,7 @@
-//! How well shaders are compiled: counts that `docs/ps3.md` shows. `UPDATE_EXPECT=1 cargo test -p ctm-ps3 --test quality` writes them there.
+//! How well shaders are compiled: counts that `docs/ps3.md` shows. `UPDATE_EXPECT=1 cargo test -p ctm-ps3 --test suite quality` writes them there.
 #![allow(clippy::unwrap_used, clippy::format_push_string, reason = "a test stops at what it did not expect")]
 
-mod eval;
-mod harness;
+use crate::harness;
 
 use ctm_isa::x1k::Inst;
 use ctm_ps3::table::{From, ROWS, To};

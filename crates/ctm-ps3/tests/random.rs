@@ -1,8 +1,7 @@
 //! Random shaders, executed and compared with the evaluator. `CTM_RANDOM=n` runs so many.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-mod eval;
-mod harness;
+use crate::harness;
 
 use harness::Compared;
 use std::fmt::Write;

@@ -1,7 +1,7 @@
 //! Traces of every example and every corpus program: consistent in themselves, the same as the run, the same backwards as forwards.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-mod trace_check;
+use crate::trace_check;
 
 use ctm::job::{AnyProgram, Job, Reader};
 use ctm::trace::observe::{At, Flow, Isa, Place, Unit, Watcher, Wish};

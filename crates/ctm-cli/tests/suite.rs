@@ -1,0 +1,25 @@
+//! The tests of this crate, in one program: each program more is linked with the whole library once more.
+
+mod bench;
+mod browser;
+mod cli;
+mod dap;
+mod dir;
+mod docs;
+mod dumps;
+mod emit;
+mod endings;
+mod files;
+mod inputs;
+mod inside;
+mod kinds;
+mod lsp;
+mod page;
+mod pvs;
+mod r700;
+mod radeon;
+mod recordings;
+mod replay;
+mod serve;
+mod shard;
+mod written;

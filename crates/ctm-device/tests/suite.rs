@@ -1,0 +1,12 @@
+//! The tests of this crate, in one program: each program more is linked with the whole library once more.
+
+mod device_caches;
+mod device_checked;
+mod device_docs;
+mod device_formats;
+mod device_fuzz;
+mod device_launch;
+mod device_r700_pixels;
+mod device_support;
+mod layout;
+mod record;

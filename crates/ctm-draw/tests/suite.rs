@@ -1,0 +1,12 @@
+//! The tests of this crate, in one program: each program more is linked with the whole library once more.
+
+mod bands;
+mod changed_states;
+mod coverage;
+mod draws;
+mod geometry;
+mod hostile;
+mod layout;
+mod llvmpipe;
+mod states;
+mod texel_formats;

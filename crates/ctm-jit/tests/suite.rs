@@ -1,0 +1,21 @@
+//! The tests of this crate, in one program: each program more is linked with the whole library once more.
+
+mod choices;
+mod corpus;
+mod differential;
+mod dots;
+mod ending;
+mod layout;
+mod lookups;
+mod nested;
+mod peers;
+mod products;
+mod r700;
+mod r700_conditions;
+mod r700_details;
+mod r700_spans;
+mod r700_streams;
+mod spans;
+mod streams;
+mod vectors;
+mod verify;

@@ -1,0 +1,10 @@
+//! The tests of this crate, in one program: each program more is linked with the whole library once more.
+
+mod bare;
+mod captures;
+mod checks;
+mod chips;
+mod hostile;
+mod kernel;
+mod layout;
+mod r500;
