@@ -1,6 +1,5 @@
 //! The tests of this crate, in one program: each program more is linked with the whole library once more.
 
-mod amu;
 mod cancelled;
 mod client;
 mod compiler;
