@@ -2,18 +2,17 @@
 //! stage.
 
 use super::stage::Stage;
-use std::fmt;
-use std::sync::OnceLock;
+use crate::passes::switches::{SwitchError, Switches};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The environment variable that names stages to print.
-const DUMP: &str = "CTM_DUMP";
+/// The stages that the environment requests.
+static DUMPS: Switches = Switches::new("CTM_DUMP", "stage of the compiler", "");
 
 /// Sees the form after each stage.
 #[derive(Debug, Default)]
 pub struct Observer {
     /// The stages that are printed to stderr, a bit for each.
-    dumps: u16,
+    dumps: u64,
     /// The number of the program in dumps; 0 until it is printed.
     number: u32,
     /// The stage whose text is requested.
@@ -60,44 +59,17 @@ fn print(text: &str) {
     eprint!("{text}");
 }
 
-/// The stages that the environment names, as bits; read once.
-fn dumps() -> &'static Result<u16, DumpError> {
-    static DUMPS: OnceLock<Result<u16, DumpError>> = OnceLock::new();
-    DUMPS.get_or_init(|| match std::env::var_os(DUMP) {
-        None => Ok(0),
-        Some(names) => parse(&names.to_string_lossy()),
-    })
+fn dumps() -> &'static Result<u64, SwitchError> {
+    DUMPS.named(Stage::ALL.iter().map(|stage| stage.name()))
 }
 
 /// Whether all names in `CTM_DUMP` are stages.
 ///
 /// # Errors
-/// It does not.
-pub fn check() -> Result<(), DumpError> {
+/// When they are not.
+pub fn check() -> Result<(), SwitchError> {
     dumps().as_ref().map(drop).map_err(Clone::clone)
 }
-
-fn parse(names: &str) -> Result<u16, DumpError> {
-    names.split(',').map(str::trim).filter(|name| !name.is_empty()).try_fold(0, |bits, name| {
-        let found = Stage::ALL.iter().find(|stage| stage.name() == name);
-        found.map(|&stage| bits | 1 << (stage as u32)).ok_or_else(|| DumpError { name: name.to_owned() })
-    })
-}
-
-/// `CTM_DUMP` names something that is no stage.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DumpError {
-    name: String,
-}
-
-impl fmt::Display for DumpError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<String> = Stage::ALL.iter().map(|stage| format!("`{}`", stage.name())).collect();
-        write!(f, "{DUMP}: `{}` is no stage of the compiler; allowed: {}", self.name, names.join(", "))
-    }
-}
-
-impl std::error::Error for DumpError {}
 
 #[cfg(test)]
 #[path = "../../tests/unit/compile/observe.rs"]

@@ -3,6 +3,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `table` | the optional passes, and the switch that leaves them out |
+//! | `switches` | environment variables that list names |
 //! | `breaks` | breaks that lead to breaks |
 //! | `masked` | liveness, dead code, needless masks |
 //! | `masks` | mask propagation: operations on masks with known results |
@@ -16,4 +17,5 @@ pub mod breaks;
 pub mod computed;
 pub mod masked;
 pub mod masks;
+pub mod switches;
 pub mod table;

@@ -3,11 +3,10 @@
 //! `CTM_PASSES=-joint,-waves` leaves those passes out, to find the one at fault where two engines differ. The variable is read once. Results never
 //! depend on it; the differential tests run without each of them. `docs/engine/passes.md` has the gain of each.
 
-use std::fmt;
-use std::sync::OnceLock;
+use super::switches::{SwitchError, Switches};
 
-/// The environment variable that names passes to leave out.
-const PASSES: &str = "CTM_PASSES";
+/// The passes that the environment leaves out.
+static LEFT_OUT: Switches = Switches::new("CTM_PASSES", "pass to leave out", "-");
 
 /// Makes the enum and the table of it. A row of three,
 ///
@@ -91,44 +90,17 @@ pub fn passes() -> impl Iterator<Item = (&'static str, &'static str)> {
     Pass::ALL.iter().map(|pass| (pass.name(), pass.precondition()))
 }
 
-/// The passes that the environment leaves out, as bits.
-fn left_out() -> &'static Result<u64, PassesError> {
-    static LEFT_OUT: OnceLock<Result<u64, PassesError>> = OnceLock::new();
-    LEFT_OUT.get_or_init(|| match std::env::var_os(PASSES) {
-        None => Ok(0),
-        Some(names) => parse(&names.to_string_lossy()),
-    })
+fn left_out() -> &'static Result<u64, SwitchError> {
+    LEFT_OUT.named(Pass::ALL.iter().map(|pass| pass.name()))
 }
 
-/// Whether all names in the environment are passes.
+/// Whether all names in `CTM_PASSES` are passes.
 ///
 /// # Errors
-/// When it does not.
-pub fn check() -> Result<(), PassesError> {
+/// When they are not.
+pub fn check() -> Result<(), SwitchError> {
     left_out().as_ref().map(drop).map_err(Clone::clone)
 }
-
-fn parse(names: &str) -> Result<u64, PassesError> {
-    names.split(',').map(str::trim).filter(|name| !name.is_empty()).try_fold(0, |bits, given| {
-        let found = given.strip_prefix('-').and_then(|name| Pass::ALL.iter().find(|pass| pass.name() == name));
-        found.map(|&pass| bits | 1 << (pass as u32)).ok_or_else(|| PassesError { given: given.to_owned() })
-    })
-}
-
-/// `CTM_PASSES` names something else than passes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PassesError {
-    given: String,
-}
-
-impl fmt::Display for PassesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<String> = Pass::ALL.iter().map(|pass| format!("`-{}`", pass.name())).collect();
-        write!(f, "{PASSES}: `{}` is no pass to leave out; there are {}", self.given, names.join(", "))
-    }
-}
-
-impl std::error::Error for PassesError {}
 
 #[cfg(test)]
 #[path = "../../tests/unit/passes/table.rs"]

@@ -7,6 +7,7 @@ use crate::codegen::backend::{Backend, BackendError};
 use crate::compile::observe;
 use crate::launch::lanes::LANES;
 use crate::launch::wavefronts::places::Waves;
+use crate::passes::switches::SwitchError;
 use crate::passes::table as optional;
 use crate::runtime::r700::launched::R700;
 use crate::runtime::x1k::launched::X1k;
@@ -227,14 +228,8 @@ impl Engine for Jit {
     }
 }
 
-impl From<observe::DumpError> for BackendError {
-    fn from(error: observe::DumpError) -> Self {
-        Self(error.to_string())
-    }
-}
-
-impl From<optional::PassesError> for BackendError {
-    fn from(error: optional::PassesError) -> Self {
+impl From<SwitchError> for BackendError {
+    fn from(error: SwitchError) -> Self {
         Self(error.to_string())
     }
 }
