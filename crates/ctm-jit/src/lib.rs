@@ -52,6 +52,7 @@ pub use codegen::backend::{Backend, BackendError};
 pub use compile::Stage;
 pub use compile::emit::{EmitError, EmitLaunch, TextOptions, emit, emit_stream, emit_text};
 pub use compile::observe::check as check_dump;
+pub use launch::events::{Events, events};
 pub use passes::switches::SwitchError;
 pub use passes::table::{check as check_passes, passes};
 pub use runtime::engine::Jit;

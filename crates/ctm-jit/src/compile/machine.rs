@@ -246,7 +246,6 @@ impl<'a> Machine<'a> {
             rows: &self.rows,
             counts: variant.counts,
             fuel: variant.fuel,
-            calls,
             live_during: &self.ranges.across(&calls_at),
             leaves: !calls.is_empty() || !code.yields.is_empty(),
         });

@@ -6,7 +6,7 @@ use super::{Form, Source, masked_form};
 use super::{machine::Inputs, machine_code};
 use crate::codegen::portable::dense::Dense;
 #[cfg(target_arch = "x86_64")]
-use crate::codegen::x86::masked::{Assumed, Native, Variant, are_ordinary, asks_for_sizes, ordinary};
+use crate::codegen::x86::masked::{Assumed, Native, Variant, are_ordinary, ordinary};
 use crate::ir::masked::{Fetch, File, Op, Var, indexed};
 use crate::launch::kept::{Kept, Pool};
 #[cfg(target_arch = "x86_64")]
@@ -26,7 +26,7 @@ const SETS: usize = 4;
 /// Machine code for similar launches.
 #[cfg(target_arch = "x86_64")]
 struct Alike {
-    /// Of each fetch of single plain texels, the wrap modes beyond the edges; none for a fetch of known sizes.
+    /// Of each fetch of single plain texels, the wrap modes beyond the edges.
     plain: Vec<Option<[Wrap; 2]>>,
     /// Factors among uniform values that are numbers other than zero.
     ordinary: Vec<u16>,
@@ -152,10 +152,9 @@ impl Program {
     #[cfg(target_arch = "x86_64")]
     fn alike(&self, counts: bool, uniforms: &[u32], bindings: &[Option<Binding<'_>>]) -> &Alike {
         let plain = || {
-            self.code.fetches.iter().zip(bindings).map(|(fetch, binding)| match binding {
+            bindings.iter().map(|binding| match binding {
                 _ if counts => None,
                 Some(Binding::Texels(texels)) if !texels.linear && texels.are_plain() => Some(texels.wrap),
-                Some(Binding::Levels(_)) if asks_for_sizes(fetch) && Pass::Levels.is_on() => Some([Wrap::Clamp; 2]),
                 _ => None,
             })
         };

@@ -2,8 +2,8 @@
 //! are calls of the reference function (all those of programs with uncached writes are). The programs are those of the
 //! corpus, of the examples and of the benchmarks.
 
-use crate::codegen::x86::masked::reference_lookups;
 use crate::ir::masked::Op;
+use crate::launch::events::events;
 use crate::lower::x1k::Asked;
 use crate::{Backend, Jit};
 use ctm_exec::arrays::Picture;
@@ -133,14 +133,14 @@ fn lookups_are_code() {
                     checks: false,
                     counters: false,
                 };
-                let before = reference_lookups();
+                let before = events().reference_fetches;
                 let outcome = engine.run_x1k(&launch, &mut memory);
                 assert!(outcome.is_ok(), "{}: {outcome:?}", path.display());
                 // Fetches that see uncached writes read memory element by element. Where coordinates repeat, those that
                 // are not finite are calls: texproj divides by zero.
                 let repeats = matches!(sampler.wrap[0], Wrap::Repeat | Wrap::Mirror);
                 let divides = repeats && path.ends_with("texproj.hex");
-                let as_code = || program.uncached || divides || reference_lookups() == before;
+                let as_code = || program.uncached || divides || events().reference_fetches == before;
                 assert!(as_code(), "{}, {sampler:?}, {backend}", path.display());
                 let forms = [Form::Square, Form::Bytes { swapped: false }, Form::Words];
                 let form = forms[number % forms.len()];

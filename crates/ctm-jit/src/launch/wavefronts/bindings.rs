@@ -114,7 +114,7 @@ impl<'a> Texels<'a> {
             return None;
         }
         let linear = !loads && sampler.magnify == Filter::Linear;
-        // In texels, nothing repeats.
+        // Coordinates in texels do not repeat.
         let normalised = [inst.word1.coord_type_x, inst.word1.coord_type_y];
         let wrap = std::array::from_fn(|axis| match sampler.wrap[axis] {
             _ if loads => Wrap::Clamp,
@@ -244,14 +244,6 @@ impl References {
 pub const MOST_LEVELS: usize = 16;
 
 impl<'a> Levels<'a> {
-    /// The result of `GET_TEXTURE_RESINFO` for a level: its sizes, 0 where there is none; and the number of levels.
-    pub fn sizes(&self, level: u32) -> [u32; 4] {
-        let number = |table: &[u32; MOST_LEVELS]| f32::from_bits(table[level as usize]) as u32;
-        let [x, y, z] =
-            std::array::from_fn(|n| if level < self.texture.levels { number(&self.tables[3 + n]) } else { 0 });
-        [x, y, z, self.texture.levels]
-    }
-
     fn of(launch: &Launch<'_>, memory: &'a dyn Memory, inst: &TexFetch) -> Option<Self> {
         let (op, word1) = (inst.word0.op, &inst.word1);
         let texture = memory.texture(inst.word0.resource_id)?;

@@ -26,9 +26,9 @@ mod under;
 mod vectors;
 
 use super::fused::Iterations;
-use super::ins::{Call, Ins};
+use super::ins::Ins;
 use super::kept::enters_loop;
-use super::layout::{AGAIN, LENDS, MASK_ROWS, ROW, SPENT, head};
+use super::layout::{MASK_ROWS, ROW, SPENT, head};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::masked::{Code, Counter, End, M, Target, Var};
@@ -319,29 +319,19 @@ impl<'a> Emit<'a> {
 
     /// Calls out, with the live registers saved.
     fn call(&mut self, number: u16, under: M) {
-        let (input, of, done) = (self.input, usize::from(number), self.asm.label());
+        let (input, of) = (self.input, usize::from(number));
         let this: &Self = self;
         let registers = |&vector: &Vector| this.pieces().filter_map(move |piece| this.register(vector, piece));
         let saved = input.live_during[of].iter().flat_map(registers).fold(0, |all, register| all | 1 << register);
         self.save(saved);
-        if let Call::Fetch(_, Some(_)) = input.calls[of] {
-            self.call_function(u32::from(number) | LENDS, under);
-            self.asm.int_op_imm(Int::Cmp, RAX, AGAIN as i32);
-            self.asm.jump_if(Cond::NotEqual, done);
-        }
-        self.call_function(number.into(), under);
-        self.asm.place(done);
+        self.load_mask(RDX, under);
+        self.asm.wide(Int::Mov, RDI, RBX);
+        self.asm.int_imm(RSI, number.into());
+        self.asm.zero_upper();
+        self.asm.call(RBX, head::FUNCTION);
         self.asm.test(RAX, RAX);
         self.asm.jump_if(Cond::NotEqual, self.bail_out);
         self.restore(saved);
-    }
-
-    fn call_function(&mut self, number: u32, under: M) {
-        self.load_mask(RDX, under);
-        self.asm.wide(Int::Mov, RDI, RBX);
-        self.asm.int_imm(RSI, number);
-        self.asm.zero_upper();
-        self.asm.call(RBX, head::FUNCTION);
     }
 
     /// Returns, so that other wavefronts of the group can catch up; the next call goes on here.

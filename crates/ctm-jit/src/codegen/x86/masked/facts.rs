@@ -33,8 +33,6 @@ pub struct Facts {
     unflushed: Vars,
     /// Variables that may hold a NaN.
     nans: Vars,
-    /// Any NaN will do in these: each use that makes its bits visible makes them canonical.
-    pub loose: VarSet,
     /// The count of uniform values before the computed ones, and of each computed one whether it is no denormal.
     uniforms: (usize, Vec<bool>),
     /// The analysis results of each block's vectors.
@@ -97,13 +95,12 @@ impl Vars {
 }
 
 impl Facts {
-    /// Runs the analysis; `start`: variables with start values. NaNs in variables may be made canonical when they are
-    /// read: in loops that end in an output.
-    pub fn loosened(code: &Code, start: &[Var]) -> Self {
+    /// Runs the analysis; `start`: variables with start values.
+    pub fn of(code: &Code, start: &[Var]) -> Self {
         let uniforms = (code.given_uniforms(), code.computed.iter().map(is_arithmetic).collect());
         let (seen, mut unflushed, mut nans) = (Vars::NONE, Vars::NONE, Vars::NONE);
         start.iter().for_each(|&var| [&mut unflushed, &mut nans].into_iter().for_each(|vars| vars.insert(var)));
-        let mut facts = Self { seen, unflushed, nans, loose: VarSet::NONE, uniforms, blocks: Vec::new() };
+        let mut facts = Self { seen, unflushed, nans, uniforms, blocks: Vec::new() };
         let mut blocks: Vec<_> = code.blocks.iter().map(|block| Vec::with_capacity(block.ops.len())).collect();
         // The sets of variables only grow.
         loop {
@@ -112,65 +109,13 @@ impl Facts {
                 break;
             }
         }
-        let chooses = |(block, _): &(&Block, _)| block.ops.iter().any(|op| matches!(op, Op::Select(_)));
+        // Outside of loops a test of each operand takes no longer.
+        let chooses =
+            |(block, _): &(&Block, _)| block.loops > 0 && block.ops.iter().any(|op| matches!(op, Op::Select(_)));
         code.blocks.iter().zip(&mut blocks).filter(chooses).for_each(|(block, known)| find_menders(block, known));
         facts.blocks = blocks;
         facts.find_seen(code);
-        if code.blocks.iter().any(|block| block.loops > 0) {
-            facts.loose = facts.worth_loosening(code, start);
-        }
-        if facts.loose != VarSet::NONE {
-            facts.find_seen(code);
-        }
         facts
-    }
-
-    /// Registers that hold results of arithmetic only, with fewer visible reads than writes.
-    fn worth_loosening(&self, code: &Code, start: &[Var]) -> VarSet {
-        let mut dirty = Vars::NONE;
-        start.iter().for_each(|&var| dirty.insert(var));
-        // Reads at an index make no NaN canonical.
-        for op in code.blocks.iter().flat_map(|block| &block.ops) {
-            if let Op::GetRelative { file: File::Gprs(gprs), element, .. } = *op {
-                indexed(gprs, element).for_each(|var| dirty.insert(var));
-            }
-        }
-        loop {
-            for block in &code.blocks {
-                let values = one_nan(block, &mut dirty);
-                for op in &block.ops {
-                    match *op {
-                        Op::Set { var, value, .. } if !values[value.index()] => dirty.insert(var),
-                        _ => {}
-                    }
-                }
-            }
-            if !dirty.asks_again() {
-                break;
-            }
-        }
-        let mut gain = vec![0i64; Var::export(0, 0).index()];
-        for (block, of) in code.blocks.iter().zip(&self.blocks) {
-            let weight = 1i64 << (3 * u32::from(block.loops.min(8)));
-            for (op, &Known { seen, .. }) in block.ops.iter().zip(of) {
-                match *op {
-                    Op::Set { var, value, .. }
-                        if matches!(
-                            block.ops[value.index()],
-                            Op::Unit(..) | Op::Dot(..) | Op::Alu { clamp: false, .. }
-                        ) && var.export_index().is_none() =>
-                    {
-                        gain[var.index()] += weight;
-                    }
-                    Op::Get(var) if seen && var.export_index().is_none() => gain[var.index()] -= weight,
-                    _ => {}
-                }
-            }
-        }
-        let mut loose = VarSet::NONE;
-        let gains = gain.iter().zip(0..).filter(|(gain, _)| **gain > 0).map(|(_, var)| Var(var));
-        gains.filter(|&var| self.seen.all.contains(var) && !dirty.all.contains(var)).for_each(|var| loose.insert(var));
-        loose
     }
 
     /// Finds the visible vectors. Most stored values are read in later blocks, so the last block comes first.
@@ -259,7 +204,7 @@ impl Facts {
                     see(b, own && !mends);
                 }
                 Op::Cube { .. } | Op::Unit(..) | Op::Dot(..) => {}
-                Op::Set { var, value, .. } => see(value, !self.loose.contains(var) && self.seen.ask(var)),
+                Op::Set { var, value, .. } => see(value, self.seen.ask(var)),
                 _ => {
                     op.reads().for_each(|value| see(value, true));
                     if let Op::GetRelative { file: File::Gprs(gprs), element, .. } = *op
@@ -297,26 +242,6 @@ fn is_arithmetic(op: &Op) -> bool {
         Op::Alu { op, .. } => !op.info().is_choice() && !op.info().is_integer(),
         _ => matches!(op, Op::Unit(..) | Op::Dot(..)),
     }
-}
-
-/// The vectors of a block that are results of arithmetic: any NaN in them is the canonical one. `dirty`: variables that
-/// may hold others.
-fn one_nan(block: &Block, dirty: &mut Vars) -> Vec<bool> {
-    let mut values: Vec<bool> = Vec::with_capacity(block.ops.len());
-    for op in &block.ops {
-        let is = |value: Value| values[value.index()];
-        values.push(match *op {
-            Op::Bits(bits) => bits == NAN || !f32::from_bits(bits).is_nan(),
-            Op::Get(var) => !dirty.ask(var),
-            Op::QuadLane(a, _) => is(a),
-            Op::Select([_, a, b]) => is(a) && is(b),
-            Op::Alu { op, operands: [_, b, c], clamp, .. } if op.info().is_choice() => {
-                clamp && !op.info().is_integer() || is(b) && is(c)
-            }
-            ref op => is_arithmetic(op),
-        });
-    }
-    values
 }
 
 /// Whether the result of an operation that is no choice is never a NaN; `is`: whether an operand is none. Counts of

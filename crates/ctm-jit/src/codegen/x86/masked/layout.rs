@@ -1,5 +1,4 @@
-//! The layout of the frame: fixed offsets first, then those of one program ([`Layout`]); and the return values of code
-//! and of its calls.
+//! The layout of the frame: fixed offsets first, then those of one program ([`Layout`]); and a return value of code.
 
 use crate::codegen::target::{MOST_REGISTERS, Target};
 use crate::launch::wavefronts::wave::{GRADIENTS, LANES};
@@ -47,10 +46,6 @@ pub mod head {
 
 /// The return value of code whose instruction budget is used up.
 pub const SPENT: u32 = 4;
-/// The return value of a call that has to be repeated in the host's MXCSR.
-pub const AGAIN: u32 = 2;
-/// A bit of a call's number: the lookup is from mapped arrays, in our MXCSR.
-pub const LENDS: u32 = 1 << 31;
 
 /// Bytes of a row: all lanes of a wavefront.
 pub const ROW: i32 = 4 * LANES as i32;
@@ -97,7 +92,7 @@ pub const fn copies(target: &Target) -> i32 {
 
 /// The numbers of a lookup.
 pub mod table {
-    /// Of columns, then of rows: [`crate::launch::wavefronts::bindings::Texels::numbers`].
+    /// The numbers of columns, then those of rows: [`crate::launch::wavefronts::bindings::Texels::numbers`].
     pub const NUMBERS: i32 = 0;
     pub const PER_AXIS: i32 = 4;
     /// Elements from row to row.

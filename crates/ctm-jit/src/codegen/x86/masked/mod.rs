@@ -43,10 +43,11 @@ pub mod verify;
 pub mod wide;
 
 use super::isa::{Isa, X86Target};
-use super::lookups::{Rows, look_up};
+use super::lookups::{Looked, Rows, look_up};
 use super::{Frame, Line, exchange_mxcsr, executable, flushing, mxcsr};
 use crate::ir::masked::{Code, Counter, Fetch, M};
 use crate::ir::values;
+use crate::launch::events::note;
 use crate::launch::kept::{Kept, Pool};
 use crate::launch::lanes::BailOut;
 use crate::launch::wavefronts::bindings::Binding;
@@ -57,13 +58,10 @@ use ctm_isa::r700::ops::TexOp;
 use ins::Call;
 pub use ins::{Indexed, Ins, ranges};
 pub use layout::ROW;
-use layout::{
-    AGAIN, ARGUMENTS, LENDS, Layout, RESULTS, SPENT, copies, existing_lanes, gradient, head, lane_numbers, lookup,
-    table,
-};
+use layout::{ARGUMENTS, Layout, RESULTS, SPENT, copies, existing_lanes, gradient, head, lane_numbers, lookup, table};
 use memmap2::Mmap;
 pub use select::exists;
-pub use selected::{Assumed, SelectedCode, are_ordinary, asks_for_sizes, ordinary};
+pub use selected::{Assumed, SelectedCode, are_ordinary, ordinary};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The assumptions of the code.
@@ -126,9 +124,8 @@ pub struct Native {
     layout: Layout,
     target: X86Target,
     calls: Vec<Call>,
-    /// The fetches that are inlined, in the order of their numbers in the frame, and the level of those that read
-    /// sizes.
-    plain: Vec<(usize, u32)>,
+    /// The fetches that are inlined, in the order of their numbers in the frame.
+    plain: Vec<usize>,
     exports: Vec<usize>,
     /// The offsets of their rows.
     rows: Vec<i32>,
@@ -226,24 +223,19 @@ impl Native {
         if self.gradients {
             frame.bytes()[gradient(0) as usize..gradient(GRADIENTS) as usize].fill(0);
         }
-        for (place, &(fetch, level)) in self.plain.iter().enumerate() {
+        for (place, &fetch) in self.plain.iter().enumerate() {
+            let Some(Some(Binding::Texels(texels))) = shared.bindings.get(fetch) else { continue };
             let mut put = |first: i32, numbers: &[u32]| {
                 for (number, bits) in (first..).zip(numbers) {
                     let at = lookup(&self.target, place, number);
                     (0..copies(&self.target)).for_each(|copy| frame.put(at + 4 * copy, &bits.to_le_bytes()));
                 }
             };
-            match shared.bindings.get(fetch) {
-                Some(Some(Binding::Texels(texels))) => {
-                    put(table::NUMBERS, texels.numbers().map(|axis| axis.map(f32::to_bits)).as_flattened());
-                    put(table::PITCH, &[texels.pitch]);
-                    put(table::LAST, &[texels.width - 1, texels.height - 1]);
-                    let data = texels.bytes().as_ptr().addr();
-                    frame.put(lookup(&self.target, place, table::DATA), &data.to_le_bytes());
-                }
-                Some(Some(Binding::Levels(levels))) => put(table::NUMBERS, &levels.sizes(level)),
-                _ => {}
-            }
+            put(table::NUMBERS, texels.numbers().map(|axis| axis.map(f32::to_bits)).as_flattened());
+            put(table::PITCH, &[texels.pitch]);
+            put(table::LAST, &[texels.width - 1, texels.height - 1]);
+            let data = texels.bytes().as_ptr().addr();
+            frame.put(lookup(&self.target, place, table::DATA), &data.to_le_bytes());
         }
     }
 
@@ -336,11 +328,6 @@ fn number(frame: &mut Frame, at: i32) -> u64 {
 
 #[cfg(test)]
 thread_local! {
-    static LOOKUPS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
-}
-
-#[cfg(test)]
-thread_local! {
     static MODES: std::cell::Cell<(u64, u32)> = const { std::cell::Cell::new((0, 0)) };
 }
 
@@ -349,12 +336,6 @@ thread_local! {
 #[cfg(test)]
 pub fn modes_of_calls() -> (u64, u32) {
     MODES.get()
-}
-
-/// The number of fetches for which this thread's code has called the reference function.
-#[cfg(test)]
-pub fn reference_lookups() -> u64 {
-    LOOKUPS.get()
 }
 
 /// The arguments of calls.
@@ -367,8 +348,8 @@ struct Context<'a> {
     fetched: &'a mut Fetched,
 }
 
-/// Performs an operation that has no machine code: arguments and results are rows of the frame. 0: done, 1: bail out,
-/// [`AGAIN`]: no effect, as memory maps no array for the lookup, or the lookup cannot be done in this way.
+/// Performs an operation that has no machine code: arguments and results are rows of the frame. 0: done, 1: bail out.
+/// Lookups of mapped arrays run in the code's MXCSR, all else in the host's.
 #[allow(unsafe_code, reason = "machine code is called, and calls back")]
 unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
     // SAFETY: the caller is code made by `emit`; its head holds the context that `run` has put there for the duration
@@ -379,26 +360,30 @@ unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
     // SAFETY: masks lie in the frame.
     let [covered, existing] =
         [M::VALID, M::EXISTING].map(|m| unsafe { frame.add(head::mask(m) as usize).cast::<u64>().read() });
-    let is_lent = number & LENDS != 0;
-    let flushes = (!is_lent).then(|| exchange_mxcsr(context.host));
-    // A panic must not unwind into the calling code; the reference interpreter will meet it again.
-    let done = catch_unwind(AssertUnwindSafe(|| {
-        let (arguments, results) = rows.split_at_mut(ARGUMENTS);
-        let (results, gradients) = results.split_at_mut(RESULTS);
-        let arguments: &mut [Row; ARGUMENTS] = arguments.try_into().ok()?;
-        let (results, gradients): (_, &mut _) = (results.try_into().ok()?, gradients.try_into().ok()?);
-        let call = context.calls.get((number & !LENDS) as usize)?;
-        if !is_lent {
-            context.fetched.covered = covered;
-            return context.call(call, mask, arguments, results, gradients);
-        }
+    let (arguments, rows) = rows.split_at_mut(ARGUMENTS);
+    let (results, gradients) = rows.split_at_mut(RESULTS);
+    let (Ok(arguments), Ok(results), Ok(gradients)) = (arguments.try_into(), results.try_into(), gradients.try_into())
+    else {
+        return 1;
+    };
+    let arguments: &mut [Row; ARGUMENTS] = arguments;
+    let (results, gradients): (&mut [Row; RESULTS], &mut [Row; GRADIENTS]) = (results, gradients);
+    let Some(call) = context.calls.get(number as usize) else { return 1 };
+    if let (Call::Fetch(fetch, Some(looked)), Some(at)) = (call, arguments.first_chunk()) {
         let count = context.shared.lanes;
-        let at = arguments.first_chunk()?;
         let mut rows = Rows { at, set: gradients, to: results, lanes: mask, existing, count };
-        Some(if context.look_up(call, &mut rows) { 0 } else { AGAIN })
-    }));
-    flushes.map(exchange_mxcsr);
-    if let Ok(Some(done)) = done { done } else { 1 }
+        // A panic must not unwind into the calling code.
+        let found = AssertUnwindSafe(|| context.look_up(*fetch, looked, &mut rows));
+        if let Ok(true) = catch_unwind(found) {
+            return 0;
+        }
+    }
+    context.fetched.covered = covered;
+    let flushes = exchange_mxcsr(context.host);
+    // As above; the reference interpreter will meet it again.
+    let done = catch_unwind(AssertUnwindSafe(|| context.call(call, mask, arguments, results, gradients)));
+    exchange_mxcsr(flushes);
+    if let Ok(Some(())) = done { 0 } else { 1 }
 }
 
 impl Context<'_> {
@@ -410,14 +395,13 @@ impl Context<'_> {
         arguments: &[Row; ARGUMENTS],
         results: &mut [Row; RESULTS],
         gradients: &mut [Row; GRADIENTS],
-    ) -> Option<u32> {
+    ) -> Option<()> {
         let shared = self.shared;
         #[cfg(test)]
         MODES.with(|modes| modes.set((modes.get().0 + 1, modes.get().1 | (mxcsr() ^ self.host))));
         match call {
             Call::Fetch(fetch, _) => {
-                #[cfg(test)]
-                LOOKUPS.with(|lookups| lookups.set(lookups.get() + 1));
+                note(|events| events.reference_fetches += 1);
                 let at = [&arguments[0], &arguments[1], &arguments[2], &arguments[3]];
                 self.fetched.run(shared, usize::from(*fetch), &at, (mask, results), gradients).ok()?;
             }
@@ -432,14 +416,13 @@ impl Context<'_> {
                 }
             }
         }
-        Some(0)
+        Some(())
     }
 
     /// Whether memory maps the array of a fetch, and the lookup was done there.
     #[allow(unsafe_code, reason = "code is for an instruction set")]
-    fn look_up(&mut self, call: &Call, rows: &mut Rows<'_>) -> bool {
-        let Call::Fetch(fetch, Some(looked)) = call else { return false };
-        let Some(Some(binding)) = self.shared.bindings.get(usize::from(*fetch)) else { return false };
+    fn look_up(&mut self, fetch: u16, looked: &Looked, rows: &mut Rows<'_>) -> bool {
+        let Some(Some(binding)) = self.shared.bindings.get(usize::from(fetch)) else { return false };
         let lanes = rows.lanes;
         // SAFETY: machine code for it has called.
         let done = unsafe { look_up(self.isa, looked, binding, rows) };

@@ -33,7 +33,7 @@ pub struct SelectInputs<'a> {
     pub facts: &'a Facts,
     /// Uniform values that are numbers other than zero, in order.
     pub ordinary: &'a [u16],
-    /// The wrap modes of each nearest fetch of plain texels, and of each fetch of known sizes.
+    /// The wrap modes of each nearest fetch of plain texels.
     pub plain: &'a [Option<[Wrap; 2]>],
     /// For streams: lookups become loads, which streams make themselves, and nothing is called.
     pub streams: bool,
@@ -51,15 +51,12 @@ pub struct Select<'a> {
     /// Calls so far.
     pub calls: Vec<Call>,
     /// Fetches that are inlined, so far.
-    pub plain: Vec<(usize, u32)>,
+    pub plain: Vec<usize>,
     out: Vec<Ins>,
     /// The last fetch that was made in code, and its live elements.
     sampled: Option<(Value, [Option<Vector>; 4])>,
     /// The block's 64-bit operations so far.
     doubles: Vec<(WideKey, Results)>,
-    /// The end of the last choice's instructions, its condition, and whether mask 1 has the lanes in which the
-    /// condition fails.
-    chosen: Option<(usize, Value, bool)>,
 }
 
 /// A 64-bit operation, for any of its dwords.
@@ -158,7 +155,6 @@ impl<'a> Select<'a> {
             out: Vec::new(),
             sampled: None,
             doubles: Vec::new(),
-            chosen: None,
         }
     }
 
@@ -166,7 +162,6 @@ impl<'a> Select<'a> {
     pub fn block(&mut self, index: usize, block: &Block) -> Vec<Ins> {
         self.sampled = None;
         self.doubles.clear();
-        self.chosen = None;
         let mut plan = self.plan(index, block);
         self.out.reserve(2 * block.ops.len());
         for place in 0..block.ops.len() {
@@ -311,15 +306,11 @@ impl<'a> Select<'a> {
             Op::Get(var) => {
                 let vector = self.vars[var.index()]?;
                 let stays = plan.of[place].store > plan.of[place].last;
-                let mends = plan.known[place].shows_nan() && self.given.facts.loose.contains(var);
-                if stays && !mends {
+                if stays {
                     return Some(Src::Vector(vector));
                 }
                 let dst = self.fresh();
                 self.push(Lir::Copy(dst, Src::Vector(vector)));
-                if mends {
-                    self.one_nan(dst);
-                }
                 return Some(Src::Vector(dst));
             }
             Op::Set { var, value, under } => {

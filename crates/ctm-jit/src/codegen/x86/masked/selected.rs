@@ -5,8 +5,7 @@ use super::ins::{Call, Ins};
 use super::select::{Select, SelectInputs};
 use crate::codegen::target::Target;
 use crate::codegen::x86::lir::Vector;
-use crate::codegen::x86::lookups::Looked;
-use crate::ir::masked::{Code, Fetch, File, Op, Unit, Value, Var, indexed};
+use crate::ir::masked::{Code, File, Op, Unit, Value, Var, indexed};
 use ctm_exec::r700::resources::Wrap;
 
 /// Facts about launches that code may rely on.
@@ -14,8 +13,7 @@ use ctm_exec::r700::resources::Wrap;
 pub struct Assumed<'a> {
     /// Uniform values that are numbers other than zero, in order.
     pub ordinary: &'a [u16],
-    /// Of each fetch, the wrap modes beyond the edges, if it is known to read the nearest plain texels, or sizes of a
-    /// mapped texture.
+    /// Of each fetch, the wrap modes beyond the edges, if it is known to read the nearest plain texels.
     pub plain: &'a [Option<[Wrap; 2]>],
 }
 
@@ -36,20 +34,20 @@ pub struct SelectedCode {
     /// Vectors.
     pub vectors: usize,
     pub calls: Vec<Call>,
-    /// The fetches that are inlined, and the level of those that read sizes.
-    pub plain: Vec<(usize, u32)>,
+    /// The fetches that are inlined.
+    pub plain: Vec<usize>,
 }
 
 impl SelectedCode {
     /// Selects them. `start`: variables with start values.
     pub fn new(code: &Code, start: &[Var], target: &'static Target, Assumed { ordinary, plain }: Assumed<'_>) -> Self {
-        let facts = Facts::loosened(code, start);
+        let facts = Facts::of(code, start);
         Self::choose(code, SelectInputs { target, facts: &facts, ordinary, plain, streams: false })
     }
 
     /// Selects those of a stream.
     pub fn of_stream(code: &Code, start: &[Var], target: &'static Target) -> Self {
-        let facts = Facts::loosened(code, start);
+        let facts = Facts::of(code, start);
         Self::choose(code, SelectInputs { target, facts: &facts, ordinary: &[], plain: &[], streams: true })
     }
 
@@ -125,11 +123,6 @@ pub fn ordinary(code: &Code, uniforms: &[u32]) -> Vec<u16> {
     found.sort_unstable();
     found.dedup();
     found
-}
-
-/// Whether a fetch reads the sizes of a texture.
-pub fn asks_for_sizes(fetch: &Fetch) -> bool {
-    Looked::of(fetch) == Some(Looked::Sizes)
 }
 
 /// Whether these uniform values are numbers other than zero.

@@ -12,6 +12,7 @@ use super::layout::{gradient, head};
 use super::{Entry, Frame, Native, Shared, Wave};
 use crate::codegen::x86::{MXCSR, exchange_mxcsr};
 use crate::ir::masked::M;
+use crate::launch::events::note;
 use crate::launch::wavefronts::conditional::Conditional;
 use crate::launch::wavefronts::outputs::Outputs;
 use crate::launch::wavefronts::places::{Places, Starts, Waves};
@@ -87,6 +88,7 @@ impl Native {
         if given.starts.count() != wave.start.len() {
             return Ended::default();
         }
+        note(|events| events.spans += 1);
         self.begin(frame, shared, wave);
         let mut ended = Ended::default();
         let Wave { places, visits, fetched, .. } = &mut *wave;

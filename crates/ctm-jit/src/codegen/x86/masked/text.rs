@@ -59,7 +59,7 @@ fn print(head: &str, of: &SelectedCode, code: &Code, change: impl Fn(String) -> 
     }
     out.push_str(&of.in_rows.map_or_else(String::new, |count| format!("  rows = {count}\n")));
     of.fixed.iter().for_each(|(var, bits)| out.push_str(&format!("  fixed = {} {bits:#x}\n", text(var))));
-    of.plain.iter().for_each(|(fetch, level)| out.push_str(&format!("  lookup = f{fetch} level={level}\n")));
+    of.plain.iter().for_each(|fetch| out.push_str(&format!("  lookup = f{fetch}\n")));
     put_definitions("f", &code.fetches, &mut out);
     put_definitions("s", &code.stores, &mut out);
     put_definitions("y", &code.yields, &mut out);
@@ -157,10 +157,7 @@ fn take_definition(line: &mut Line<'_>, of: &mut SelectedCode, code: &mut Code) 
     match name {
         "rows" => of.in_rows = Some(u16::parse(line)?.into()),
         "fixed" => of.fixed.push((Var::parse(line)?, u32::parse(line)?)),
-        "lookup" => {
-            let fetch = line.parsed("fetch", |word, _| word.strip_prefix('f')?.parse().ok())?;
-            of.plain.push((fetch, u32::take(line, "level", true)?));
-        }
+        "lookup" => of.plain.push(line.parsed("fetch", |word, _| word.strip_prefix('f')?.parse().ok())?),
         _ if numbered("f") => code.fetches.push(Fetch::parse(line)?),
         _ if numbered("s") => code.stores.push(Store::parse(line)?),
         _ if numbered("y") => code.yields.push(Yield::parse(line)?),

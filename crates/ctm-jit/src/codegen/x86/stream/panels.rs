@@ -12,6 +12,7 @@ use super::super::Frame;
 use super::super::transfer::{Area, Panel, Part, Stored};
 use super::run::{InputView, Rect, Surfaces, View, range};
 use super::types::{Kernel, bytes};
+use crate::launch::events::note;
 use crate::passes::table::Pass;
 use crate::stream::affine::Fetch;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
@@ -224,6 +225,7 @@ impl Kernel {
         if origins.bytes == 0 {
             return Some(origins);
         }
+        note(|events| events.panels += origins.read.len() as u64);
         let panels = frame.panels(origins.bytes);
         let begin = panels.as_ptr() as i64;
         let origin = |of: &InPanel| {

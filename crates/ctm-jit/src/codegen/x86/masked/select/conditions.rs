@@ -3,7 +3,6 @@
 use super::{Plan, Select};
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
 use crate::codegen::x86::masked::facts::{Comparison, INT_EQUAL, INT_NOT_EQUAL, Side, mirrored, opposite, truth};
-use crate::codegen::x86::masked::ins::Ins;
 use crate::codegen::x86::scalar::Sink;
 use crate::ir::masked::{Block, Condition, Op, Value};
 use ctm_isa::r700::ops::Op2;
@@ -38,31 +37,19 @@ impl Select<'_> {
     /// `dst = c ? a : b`.
     pub(super) fn choose(&mut self, plan: &Plan<'_>, dst: Vector, [c, a, b]: [Value; 3]) {
         let [a, b] = [a, b].map(|value| self.src(plan, value));
-        let end = self.out.len() - usize::from(matches!(self.out.last(), Some(Ins::Split)));
-        let not = match self.chosen {
-            // Mask 1 still has it.
-            Some((at, of, not)) if (at, of) == (end, c) => {
-                self.out.truncate(end);
-                not
-            }
-            _ => {
-                let not = match compound(plan.block, c) {
-                    // A disjunction takes one more instruction.
-                    Some(condition) => matches!(condition, Condition::Or(..)),
-                    None => {
-                        let is_plain = |op| truth(op).is_none_or(|(_, second)| second.is_none());
-                        let turns = !matches!(plan.block.ops[c.index()], Op::Holds { op, .. } if !is_plain(op));
-                        // The value that is chosen where the mask is set may lie in memory, as literals do.
-                        turns && !matches!(a, Src::Literal(_)) && matches!(b, Src::Literal(_))
-                    }
-                };
-                self.truth(plan, c, !not);
-                not
+        let not = match compound(plan.block, c) {
+            // A disjunction takes one more instruction.
+            Some(condition) => matches!(condition, Condition::Or(..)),
+            None => {
+                let is_plain = |op| truth(op).is_none_or(|(_, second)| second.is_none());
+                let turns = !matches!(plan.block.ops[c.index()], Op::Holds { op, .. } if !is_plain(op));
+                // The value that is chosen where the mask is set may lie in memory, as literals do.
+                turns && !matches!(a, Src::Literal(_)) && matches!(b, Src::Literal(_))
             }
         };
+        self.truth(plan, c, !not);
         let (yes, no) = if not { (b, a) } else { (a, b) };
         self.push(Lir::Blend { dst, k: 1, yes, no });
-        self.chosen = Some((self.out.len(), c, not));
     }
 
     /// Puts the lanes in which a condition holds, or (not `wanted`) does not, into mask 1.

@@ -45,11 +45,6 @@ impl Select<'_> {
                     (Some(Some(_)), Some(Looked::Load { offset })) => {
                         return self.texel(plan, place, of, offset, [u, v]);
                     }
-                    (Some(Some(_)), Some(Looked::Sizes)) => {
-                        if let Src::Literal(level) = u {
-                            return self.sizes(plan, place, (of, level));
-                        }
-                    }
                     _ => {}
                 }
                 // An input reads no more.
@@ -80,7 +75,7 @@ impl Select<'_> {
         under: M,
     ) {
         let literal = |x: f32| Src::Literal(x.to_bits());
-        let (target, table_of) = (self.given.target, self.table_of(fetch, 0));
+        let (target, table_of) = (self.given.target, self.table_of(fetch));
         let number = |axis: usize, n: i32| {
             Src::Each(lookup(target, table_of, table::NUMBERS + table::PER_AXIS * axis as i32 + n))
         };
@@ -124,15 +119,15 @@ impl Select<'_> {
         self.sampled = Some((Value(place as u32), dst));
     }
 
-    /// The number of a fetch among the frame's lookups; `level`: the level whose sizes it reads.
-    fn table_of(&mut self, fetch: usize, level: u32) -> usize {
-        self.plain.push((fetch, level));
+    /// The number of a fetch among the frame's lookups.
+    fn table_of(&mut self, fetch: usize) -> usize {
+        self.plain.push(fetch);
         self.plain.len() - 1
     }
 
     /// Plain texels by integers, zeros outside.
     fn texel(&mut self, plan: &Plan<'_>, place: usize, fetch: usize, offset: [i32; 3], at: [Src; 2]) {
-        let (target, table_of) = (self.given.target, self.table_of(fetch, 0));
+        let (target, table_of) = (self.given.target, self.table_of(fetch));
         let mut changed = Src::Literal(0);
         let [x, y] = std::array::from_fn(|axis| {
             let asked = match offset[axis] {
@@ -149,16 +144,6 @@ impl Select<'_> {
         self.push(Lir::Test { op: CMP_I32, how: INT_EQUAL, dst: 1, a: changed, b: Src::Literal(0), under: 0 });
         for (dst, found) in dst.into_iter().zip(found).filter_map(|(dst, found)| Some((dst?, found?))) {
             self.push(Lir::Blend { dst, k: 1, yes: Src::Vector(found), no: Src::Literal(0) });
-        }
-        self.sampled = Some((Value(place as u32), dst));
-    }
-
-    /// The sizes of a level, and the number of levels: numbers of the launch.
-    fn sizes(&mut self, plan: &Plan<'_>, place: usize, (fetch, level): (usize, u32)) {
-        let table_of = self.table_of(fetch, level);
-        let dst = self.wanted(plan, place);
-        for (n, dst) in (0..).zip(dst).filter_map(|(n, dst)| Some((n, dst?))) {
-            self.push(Lir::Copy(dst, Src::Each(lookup(self.given.target, table_of, table::NUMBERS + n))));
         }
         self.sampled = Some((Value(place as u32), dst));
     }
