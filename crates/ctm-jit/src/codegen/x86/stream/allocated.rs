@@ -101,7 +101,6 @@ impl Allocated<'_> {
             layout,
             packed: of.prepared.packed,
             transposed,
-            copies: of.copies(),
         })
     }
 }
