@@ -4,6 +4,8 @@ use super::observe::Observer;
 use super::program::Program;
 use super::stage::{Form, Stage};
 #[cfg(target_arch = "x86_64")]
+use super::stream::{Selected, Tiled};
+#[cfg(target_arch = "x86_64")]
 use super::text::strips_text;
 use super::{Source, masked_form};
 use crate::codegen::backend::Backend;
@@ -195,9 +197,28 @@ fn stream_stage(
     let inputs = super::stream::Inputs { target, uniform: &uniform, given, geometry, columns };
     let mut observer = Observer::of_stage(stage);
     let selected = super::stream_code(&inputs, &mut observer).ok_or(EmitError::NoStream)?;
+    kernel_stage(&selected, columns, observer)
+}
+
+/// The text that an observer requests of a stream's last stages.
+#[cfg(target_arch = "x86_64")]
+fn kernel_stage(selected: &Selected, columns: u32, mut observer: Observer) -> Result<String, EmitError> {
     let options = Options { tile: selected.chosen.tile(columns), past_caches: false };
     let kernel = super::stream::kernel(&selected.chosen, options, &mut observer);
     observer.text.filter(|_| kernel.is_some()).ok_or(EmitError::NoCode)
+}
+
+/// The result of a stage on the text of a stream after tiling.
+#[cfg(target_arch = "x86_64")]
+fn emit_tiled(text: &str, stage: Stage, backend: Backend) -> Result<String, String> {
+    let tiled = Tiled::parse(text)?;
+    if stage == Stage::Tile {
+        return Ok(tiled.text());
+    }
+    let target = backend.target().ok_or_else(|| EmitError::NoStage(stage, backend).to_string())?;
+    let (geometry, mut observer) = (tiled.geometry(), Observer::of_stage(stage));
+    let selected = super::stream::select((target, geometry), tiled, &mut observer);
+    kernel_stage(&selected, 64, observer).map_err(|error| error.to_string())
 }
 
 /// The options of compiling a text.
@@ -225,7 +246,8 @@ impl Default for TextOptions {
 
 /// The result of a stage on a text of the form before it, for tests of single stages. A masked form (`code`) goes
 /// through `masks` or `liveness` alone; for later stages through `liveness`, which finds live variables, and all later
-/// ones. Machine instructions (`selected`) go through `fuse`, `strips` or both.
+/// ones. A tiled program (`stream`) goes through `select` and all later stages of streams, machine instructions
+/// (`selected`) through `fuse`, `strips` or both.
 ///
 /// # Errors
 /// The text does not parse, breaks a rule, or has no such stage.
@@ -233,6 +255,10 @@ pub fn emit_text(text: &str, stage: Stage, options: &TextOptions) -> Result<Stri
     #[cfg(target_arch = "x86_64")]
     if text.lines().any(|line| line.starts_with("selected")) {
         return emit_selected(text, stage, options);
+    }
+    #[cfg(target_arch = "x86_64")]
+    if text.lines().any(|line| line.starts_with("stream")) {
+        return emit_tiled(text, stage, options.backend);
     }
     let mut code = Code::parse(text).map_err(|error| error.to_string())?;
     verify(&code).map_err(|error| error.to_string())?;

@@ -76,7 +76,7 @@ pub fn machine_code(inputs: machine::Inputs<'_>, observer: &mut Observer) -> Opt
 #[cfg(target_arch = "x86_64")]
 pub fn stream_code(inputs: &stream::Inputs<'_>, observer: &mut Observer) -> Option<stream::Selected> {
     let tiled = stream::tile(inputs, observer)?;
-    Some(stream::select(inputs, tiled, observer))
+    Some(stream::select((inputs.target, inputs.geometry), tiled, observer))
 }
 
 /// The masked form of a program after lowering.

@@ -16,10 +16,10 @@ use crate::passes::masked::{VarSet, optimise};
 use crate::passes::table::Pass;
 use crate::stream::affine::{self, Given, Item, Linear};
 use crate::stream::prepare::{self, Prepared, WHOLE};
-use crate::stream::text::{text, verify};
+use crate::stream::text::{parse, text, verify};
 use crate::stream::uniform::Uniform;
 use ctm_exec::ramp::Ramp;
-use ctm_isa::x1k::OUTPUTS;
+use ctm_isa::x1k::{INPUTS, OUTPUTS};
 
 /// A uniform program, and the kind of launches that code is made for.
 #[derive(Clone, Copy)]
@@ -40,6 +40,8 @@ pub struct Inputs<'a> {
 pub struct Tiled {
     /// Its form.
     prepared: Prepared,
+    /// Its blocks and loops.
+    parts: Vec<Item>,
     /// The variables that are live at the beginning of each block.
     live: Vec<VarSet>,
     /// The values of variables that are not 0 at the start.
@@ -56,6 +58,33 @@ pub struct Selected {
     pub chosen: Chosen,
     /// Operations of one processor.
     pub operations: u64,
+}
+
+impl Tiled {
+    /// A stream of its text.
+    ///
+    /// # Errors
+    /// The text does not parse, or breaks a rule.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (mut prepared, parts, starts) = parse(text).map_err(|error| error.to_string())?;
+        verify(&prepared, &parts).map_err(|error| error.to_string())?;
+        let live = optimise(&mut prepared.code, true, false);
+        Ok(Self { prepared, parts, live, starts, constants: Vec::new() })
+    }
+
+    /// Its text.
+    pub fn text(&self) -> String {
+        text(&self.prepared, &self.parts, &self.starts)
+    }
+
+    /// The channels of its arrays, if each of these has four.
+    pub fn geometry(&self) -> Geometry {
+        let mut geometry = Geometry { inputs: [4; INPUTS], ..Geometry::default() };
+        for (output, channels) in geometry.outputs.iter_mut().enumerate() {
+            *channels = if self.prepared.outputs >> (4 * output) & 0xf != 0 { 4 } else { 0 };
+        }
+        geometry
+    }
 }
 
 /// An X1K program as a stream; `None` when it is none.
@@ -83,24 +112,24 @@ pub fn tile(inputs: &Inputs<'_>, observer: &mut Observer) -> Option<Tiled> {
             (prepared, live) = (packed, packed_live);
         }
     }
-    checked(Stage::Tile, || verify(&prepared, &uniform.parts), || text(&prepared, &uniform.parts, &starts));
-    observer.after(Stage::Tile, || text(&prepared, &uniform.parts, &starts));
     let each = if prepared.packed { 4 } else { 16 };
-    (columns >= each).then_some(Tiled { prepared, live, starts, constants: fetches.constants })
+    let tiled = Tiled { prepared, parts: uniform.parts.clone(), live, starts, constants: fetches.constants };
+    checked(Stage::Tile, || verify(&tiled.prepared, &tiled.parts), || tiled.text());
+    observer.after(Stage::Tile, || tiled.text());
+    (columns >= each).then_some(tiled)
 }
 
 /// Instruction selection.
-pub fn select(inputs: &Inputs<'_>, tiled: Tiled, observer: &mut Observer) -> Selected {
-    let Inputs { target, uniform, geometry, .. } = *inputs;
-    let Tiled { prepared, live, starts, constants } = tiled;
+pub fn select((target, geometry): (X86Target, Geometry), tiled: Tiled, observer: &mut Observer) -> Selected {
+    let Tiled { prepared, parts, live, starts, constants } = tiled;
     let vars: Vec<Var> = starts.iter().map(|start| start.0).collect();
     let of = SelectedCode::of_stream(&prepared.code, &vars, target.target);
     let text = || selected(&of, &prepared.code);
     checked(Stage::Select, || masked::verify::verify(&of, &prepared.code), text);
     observer.after(Stage::Select, text);
-    let executions = executions(&uniform.parts);
+    let executions = executions(&parts);
     let operations = executions.map(|(block, count)| count * prepared.code.blocks[block].ops.len() as u64).sum();
-    let chosen = Chosen::new(target, prepared, of, uniform.parts.clone(), &live, &starts, geometry);
+    let chosen = Chosen::new(target, prepared, of, parts, &live, &starts, geometry);
     Selected { constants, chosen, operations }
 }
 

@@ -11,13 +11,19 @@
 //! ```
 //!
 //! `i` and `j` are the column and the row of a processor, `n0` the iteration of the outermost loop. The blocks are those
-//! of the masked form; in the packed form `fetched v1, all` is a whole element.
+//! of the masked form; in the packed form `fetched v1, all` is a whole element. A fetch is named by the place of its
+//! operation in the block. The parser accepts all output of the printer, and gives an equal stream.
 
-use super::affine::{Item, LOOPS, Linear, UNIT, blocks};
+use super::affine::{Fetch, Item, LOOPS, Linear, UNIT, blocks};
 use super::prepare::Prepared;
-use crate::ir::masked::{M, Op, Value, Var};
+use super::uniform::Number;
+use crate::ir::masked::{Code, M, Op, Value, Var};
+use crate::ir::text::code::lines;
+use crate::ir::text::fields::Field;
+use crate::ir::text::{Line, TextError};
 use crate::ir::verify::{VerifyError, text as name, verify_unmasked};
 use ctm_isa::x1k::OUTPUTS;
+use rustc_hash::FxHashMap as Map;
 
 /// The text of a linear function, of which `unit` is one.
 fn linear(of: &Linear, unit: i64) -> String {
@@ -65,6 +71,145 @@ pub fn text(of: &Prepared, items: &[Item], starts: &[(Var, Linear)]) -> String {
         }
     }
     out + &of.code.to_string()
+}
+
+/// A stream: its program, its parts, and the values of variables that are not 0 at the start.
+pub type Stream = (Prepared, Vec<Item>, Vec<(Var, Linear)>);
+
+/// Reads a text.
+///
+/// # Errors
+/// The first line that has no meaning: its place, and the allowed text there.
+pub fn parse(text: &str) -> Result<Stream, TextError> {
+    let above = text.lines().take_while(|line| !line.starts_with("code")).count();
+    let below: Vec<&str> = text.lines().skip(above).collect();
+    let code = Code::parse(&below.join("\n"));
+    let code = code.map_err(|error| TextError { line: error.line + above, ..error })?;
+    let fetches = vec![Vec::new(); code.blocks.len()];
+    let mut of = Prepared { code, fetches, numbers: Vec::new(), outputs: 0, packed: false };
+    let (mut items, mut starts, none) = (Vec::new(), Vec::new(), Map::default());
+    for (number, content) in lines(text).take_while(|(number, _)| *number <= above) {
+        let mut line = Line::new(content, number, &none);
+        let before = line.clone();
+        match line.begin() {
+            Some("parts") => items = take_parts(&mut line)?,
+            Some("outputs") => {
+                while line.peek().is_some() {
+                    let before = line.clone();
+                    let output = Var::parse(&mut line)?.export_index().filter(|&output| output < 4 * OUTPUTS);
+                    of.outputs |=
+                        1 << output.ok_or_else(|| before.error("expected an element of `color0` to `color3`"))?;
+                }
+            }
+            Some(name) if name.starts_with("loop_index") => {
+                let expected = M::loop_index(of.numbers.len());
+                if M::parse(&mut line.result()?)? != expected {
+                    let message = format!("expected `{}`: numbers come in order", self::name(&expected));
+                    return Err(before.error(message));
+                }
+                let value = take_linear(&mut line, 1)?;
+                let depth = value.iterations.iter().position(|&step| step != 0).unwrap_or(0);
+                let (first, step) = (value.c as i32, value.iterations[depth] as i32);
+                of.numbers.push(Number { depth: depth as u8, first, step });
+            }
+            Some(_) => {
+                let var = Var::parse(&mut line.result()?)?;
+                starts.push((var, take_linear(&mut line, UNIT)?));
+            }
+            None if content.starts_with(' ') => take_fetch(&mut line, &items, &mut of)?,
+            None => {
+                line.one_of(&["stream"], "head of a stream")?;
+                of.packed = line.one_of(&["plain", "packed"], "form of a stream")? == 1;
+            }
+        }
+        line.end()?;
+    }
+    Ok((of, items, starts))
+}
+
+/// Reads blocks, and loops with their iterations: `b0 [16: b1] b2`.
+fn take_parts(line: &mut Line<'_>) -> Result<Vec<Item>, TextError> {
+    let mut open: Vec<(u16, Vec<Item>)> = vec![(1, Vec::new())];
+    while let Some(word) = line.peek() {
+        let before = line.clone();
+        line.word();
+        if let Some(iterations) = word.strip_prefix('[').and_then(|word| word.strip_suffix(':')?.parse().ok()) {
+            open.push((iterations, Vec::new()));
+            continue;
+        }
+        let block = word.trim_end_matches(']');
+        let is_block = block.strip_prefix('b').and_then(|number| number.parse().ok());
+        let allowed =
+            "expected `b` and the number of a block, or `[`, iterations and `:`; `]` after the last block of a loop";
+        let number = is_block.ok_or_else(|| before.error(allowed))?;
+        open.last_mut().into_iter().for_each(|(_, items)| items.push(Item::Block(number)));
+        for _ in block.len()..word.len() {
+            let Some((iterations, body)) = open.pop().filter(|_| !open.is_empty()) else {
+                return Err(before.error("`]` without `[`"));
+            };
+            open.last_mut()
+                .into_iter()
+                .for_each(|(_, items)| items.push(Item::Loop { iterations, body: body.clone() }));
+        }
+    }
+    match (open.len(), open.pop()) {
+        (1, Some((_, items))) => Ok(items),
+        _ => Err(line.error("expected `]`: a loop has no end")),
+    }
+}
+
+/// Reads a linear function, of which `unit` is one: `i + 2*n0 + 0.5`.
+fn take_linear(line: &mut Line<'_>, unit: i64) -> Result<Linear, TextError> {
+    let mut sum = Linear::default();
+    loop {
+        let expected = "term: a number, `i`, `j`, or `n` and the depth of a loop, with a factor and `*` before it";
+        line.parsed(expected, |word, _| {
+            let (factor, name) = match word.split_once('*') {
+                Some((factor, name)) => (factor.parse::<f64>().ok()?, name),
+                None => word.parse::<f64>().map_or((1.0, word), |number| (number, "")),
+            };
+            let place = match name {
+                "" => &mut sum.c,
+                "i" => &mut sum.i,
+                "j" => &mut sum.j,
+                _ => sum.iterations.get_mut(name.strip_prefix('n')?.parse::<usize>().ok()?)?,
+            };
+            let units = factor * unit as f64;
+            *place = units as i64;
+            (units == units.trunc()).then_some(())
+        })?;
+        if line.peek() != Some("+") {
+            return Ok(sum);
+        }
+        line.word();
+    }
+}
+
+/// Reads the address of a fetch: `fetch b1 v1 = s0 at i + n0, j`.
+fn take_fetch(line: &mut Line<'_>, items: &[Item], of: &mut Prepared) -> Result<(), TextError> {
+    line.one_of(&["fetch"], "line of a stream's head")?;
+    let before = line.clone();
+    let mut number = |letter: char| {
+        let expected = format!("number after `{letter}`");
+        line.parsed(&expected, |word, _| word.strip_prefix(letter)?.parse::<usize>().ok())
+    };
+    let (block, place) = (number('b')?, number('v')?);
+    line.one_of(&["="], "`=`")?;
+    let input = line.parsed("input: `s0` to `s15`", |word, _| word.strip_prefix('s')?.parse().ok())?;
+    line.one_of(&["at"], "`at`")?;
+    let [x, y] = [take_linear(line, 1)?, take_linear(line, 1)?];
+    let mut iterations = [0; LOOPS];
+    let around = blocks(items).into_iter().find(|(index, _)| *index == block);
+    let around = around.ok_or_else(|| before.error(format!("`b{block}` is none of the parts")))?.1;
+    iterations.iter_mut().zip(around).for_each(|(to, of)| *to = of);
+    let (Some(ops), Some(fetches)) = (of.code.blocks.get(block), of.fetches.get_mut(block)) else {
+        return Err(before.error(format!("there is no `b{block}`")));
+    };
+    if places(&ops.ops).nth(fetches.len()).map(Value::index) != Some(place) {
+        return Err(before.error(format!("`v{place}` is not fetch {} of `b{block}`", fetches.len())));
+    }
+    fetches.push(Fetch { input, x, y, iterations });
+    Ok(())
 }
 
 /// Checks the rules of streams: those of the form but for masks, of which there are none; each block belongs to the parts once; every fetch has an
