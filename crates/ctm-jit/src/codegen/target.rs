@@ -111,7 +111,7 @@ pub struct Costs {
     pub divergent_loop_share: f64,
 }
 
-/// Costs that no measurement told apart.
+/// Costs that are the same on all targets.
 const COSTS: Costs = Costs {
     instruction: Cost { cycles: 1, latency_cycles: 4 },
     elements: Cost { cycles: 15, latency_cycles: 40 },

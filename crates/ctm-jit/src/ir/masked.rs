@@ -456,8 +456,8 @@ instructions! {
         Event(event: VertexEvent) = "event";
         /// A dword of the local data share by its number; no effect outside of the share: number and bits.
         Dword = "dword";
-        /// X1K: element (x, y) of output 0 past the cache, lane by lane (CTM §3.3.8): x, y, bits, and in every lane the
-        /// mask of the writing lanes.
+        /// X1K: writes element (x, y) of output 0 past the cache, lane by lane (CTM §3.3.8). Operands: x, y, the bits, and
+        /// the mask of the lanes that write, which is the same in every lane.
         Uncached {
             /// All of them take the index of the first lane that executes it.
             shared: bool,

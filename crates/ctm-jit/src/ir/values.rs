@@ -64,7 +64,7 @@ pub fn unit_lane(unit: Unit, [a, b, c]: [u32; 3]) -> u32 {
     }
 }
 
-/// A dot product of the X1K, of its factors.
+/// A dot product of the X1K, computed from its factors.
 pub fn dot_lane(dot: Dot, args: &[u32; Op::OPERANDS]) -> u32 {
     use ctm_exec::x1k::ops::{d2a, dp3, dp4, output_modifier};
     let [_, mut ar, br, mut ag, bg, mut ab, bb, mut aa, ba] = *args;

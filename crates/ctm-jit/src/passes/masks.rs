@@ -132,14 +132,14 @@ fn settle(set: &mut u64, change: impl Fn(&mut u64)) {
 
 /// A mask as a function of two others, `a` and `b`. In a row with the values a and b, the result is bit `a + 2 * b` of
 /// `holds`; where that bit of `open` is set, it can be either.
-struct Made {
+struct TruthTable {
     a: u64,
     b: u64,
     holds: u8,
     open: u8,
 }
 
-impl Made {
+impl TruthTable {
     /// The result in a row, as the lowest bit: 0 where it can be either. As a polynomial, so that no row needs a
     /// branch.
     fn holds(&self) -> impl Fn(u64) -> u64 + use<> {
@@ -358,8 +358,8 @@ impl Bits {
     }
 
     /// The result of an operation as a function of two masks.
-    fn made(&self, op: MaskOp) -> Made {
-        let made = |a: M, b: M, holds: u8, open: u8| Made { a: self.bit(a), b: self.bit(b), holds, open };
+    fn made(&self, op: MaskOp) -> TruthTable {
+        let made = |a: M, b: M, holds: u8, open: u8| TruthTable { a: self.bit(a), b: self.bit(b), holds, open };
         match op {
             MaskOp::Copy(_, a) => made(a, a, 0b1000, 0),
             MaskOp::And(_, a, b) => made(a, b, 0b1000, 0),

@@ -33,7 +33,7 @@ pub trait Launched: Sync {
     /// Whether the launch may read memory that it writes.
     fn is_aliased(&self) -> bool;
 
-    /// Runs the launch as a stream, and counts; `None`, and no effect, when it is none.
+    /// Runs the launch as a stream, and gives its counters; `None`, without effect, where it is no stream.
     fn stream(&mut self, _of: &Wavefronts<'_>) -> Option<Counters> {
         None
     }

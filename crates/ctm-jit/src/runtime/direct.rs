@@ -142,7 +142,8 @@ impl Task<'_, '_> {
         Ok(())
     }
 
-    /// Leaves a wavefront to the reference interpreter. Where the run gives up instead, this is no fault of the launch.
+    /// Leaves a wavefront to the reference interpreter. A run that gives up ends with an error that is no fault of the
+    /// launch.
     fn reference(&mut self, index: u64) -> Result<(), Fault> {
         self.of.bailed_out.fetch_add(1, Ordering::Relaxed);
         if self.of.gives_up {

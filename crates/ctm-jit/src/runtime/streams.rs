@@ -1,4 +1,4 @@
-//! Streams: launches of uniform programs, with fetches at linear functions of the index pair with whole results.
+//! Streams: launches of uniform programs whose fetches read at linear functions of the index pair with integer results.
 //!
 //! Such a launch needs no masks and no coordinates: see `compile/stream` for the stages that make its code. Groups do not matter to it, so tiles are cut to suit the machine. Its counters
 //! are known beforehand.

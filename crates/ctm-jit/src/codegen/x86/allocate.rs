@@ -177,8 +177,8 @@ impl Ranges {
         of
     }
 
-    /// The vectors that are live somewhere, by falling use count per place and register. Those from `kept` on come
-    /// after all that have uses outside of rare code.
+    /// The vectors that are live somewhere, by falling use count per place and register. Vectors from number `kept`
+    /// on come last, after all vectors with uses outside of rare code.
     fn by_cost(&self, intervals: &Intervals, kept: usize, cost: impl Fn(usize) -> u64) -> impl Iterator<Item = usize> {
         let density =
             |n: usize| if n < kept { self.weights[n] * 1024 / (cost(n) * intervals.length(n)).max(1) } else { 1 };

@@ -2,8 +2,8 @@
 //!
 //! Where a group jumps because none of its lanes wants to stay, it may stay with no lane running, if that leads to the
 //! same final state: such a group is a *passenger*. In programs made of statements (CTM §3.5.4) it always does. Then
-//! groups never part: a group that stays takes the others along, and one test of all masks decides. Groups pass other
-//! blocks than they would alone, so this is for code without counters.
+//! all groups follow one path: a group that stays takes the others along, and one test of all masks decides. Groups pass
+//! other blocks than they would alone, so this is for code without counters.
 
 use crate::ir::x1k::{Code, End, Flow, LoopOp, Outcome, Target};
 
@@ -131,7 +131,7 @@ fn passes(code: &Code, stay: usize, end: usize, rest: Rest) -> bool {
                 }
                 runs |= matches!(rest, Rest::Level(level) if level >= lowest);
             }
-            // A way that leaves a loop in which the group was to run has gone too far.
+            // The path leaves a loop in which the group's lanes would have to run again.
             if leaves && usize::from(flow.frame) < outside.frames.len() {
                 return false;
             }
@@ -169,7 +169,7 @@ fn loop_is_closed(code: &Code, begin: &Flow) -> bool {
             } else if flow.frame == begin.frame && code.blocks[next].depth != depth {
                 return false;
             }
-            // Ways that leave a loop around this one: see `breaks`.
+            // For paths that leave a loop around this one, see `breaks`.
         }
         true
     })

@@ -309,7 +309,7 @@ impl Builder {
             Source::Const { index, relative: true } => (index, FLOAT_CONSTANTS),
             Source::Temp { .. } | Source::Const { .. } | Source::Inline { .. } => return,
         };
-        // No loop: aL is 0, and every register exists.
+        // Outside of loops aL is 0, so every register exists.
         if let Some(frame) = self.loop_variable {
             self.block.once(Op::Guard { number: M::loop_index(frame), base, count: count as u16 });
         }

@@ -240,7 +240,7 @@ impl Alu {
                 if !self.transcendental(s, op, va, dst) {
                     return false;
                 }
-                // They make the canonical NaN themselves.
+                // These functions make the canonical NaN themselves.
                 self.finish(s, dst, false);
                 return true;
             }
@@ -445,7 +445,7 @@ fn flush_result(s: &mut impl Sink, dst: Vector, flushed: bool) {
 /// The low-order bits of the integer part.
 fn float_to_int(s: &mut impl AluSink, dst: Vector, a: Src) {
     s.push(Lir::One { op: asm::CVT_F32_I32, dst, a, imm: None });
-    // The instruction's result for numbers that do not fit, and for one that does.
+    // The instruction gives this for every number that does not fit, and for -2^31, which fits.
     s.rare(
         Lir::Test { op: asm::CMP_I32, how: INT_EQUAL, dst: 1, a: Src::Vector(dst), b: Src::Literal(SIGN), under: 0 },
         |s| {

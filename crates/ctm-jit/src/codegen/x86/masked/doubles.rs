@@ -1,8 +1,8 @@
 //! R700's 64-bit operations as vector instructions.
 //!
 //! Registers hold doubles as two dwords, so a vector of doubles is two vectors of dwords. For arithmetic they are
-//! unpacked into elements of 64 bits, which the processor adds and multiplies; its flush of denormals is
-//! `ctm_exec::r700::ops64`'s. It makes NaN operands quiet, which here stay as they are, so they are put back.
+//! unpacked into elements of 64 bits, which the processor adds and multiplies. It flushes denormals exactly as
+//! `ctm_exec::r700::ops64` does. It makes NaN operands quiet, where R700 passes them on, so they are put back.
 //! Operations that only split and join exponents and fractions are done on the dwords.
 
 use super::alu::Alu;

@@ -92,7 +92,7 @@ struct Found<'a> {
     runs: Vec<Range<usize>>,
     /// The beginning of the present strip.
     from: usize,
-    /// The number of its instructions that are moved before it.
+    /// The count of instructions within it that move in front of it.
     before: usize,
     /// It has other instructions than marks.
     is_run: bool,

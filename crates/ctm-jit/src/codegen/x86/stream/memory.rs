@@ -31,7 +31,7 @@ const ITERATIONS_KEPT: u64 = 64;
 
 impl Chosen {
     /// The distance in bytes of a fetch's later reads: in later iterations of the loop around it, if these go along a
-    /// row, else in later tiles. `size`: of an element, and of a tile's present reads.
+    /// row, else in later tiles. `size`: bytes of an element; `bytes`: those that a tile reads now.
     fn ahead(&self, fetch: &Fetch, [size, bytes]: [i32; 2]) -> Option<i32> {
         let around = fetch.iterations.iter().filter(|&&iterations| iterations > 0);
         let step = match around.clone().count().checked_sub(1) {

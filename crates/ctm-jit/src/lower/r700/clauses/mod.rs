@@ -18,14 +18,14 @@ pub use fetches::element_of;
 use locked::Window;
 
 /// The results of an ALU clause for flow control.
-pub struct Done {
+pub struct ClauseResult {
     /// The lanes that executed it.
     executes: M,
     /// Lanes that computed a predicate for the execute mask (`None`: all that execute), and the predicate.
     predicate: Option<(Option<Value>, Value)>,
 }
 
-impl Done {
+impl ClauseResult {
     /// Lanes that computed a predicate take it as their state; lanes held by loops keep theirs.
     pub fn take(&self, b: &mut Build, held: &[M]) {
         let Some((has, says)) = self.predicate else { return };
@@ -93,11 +93,11 @@ enum Unit1 {
     /// The predicate disabled it in every lane.
     Disabled,
     /// A result, and its side effect.
-    Result(Value, What),
+    Result(Value, SideEffect),
 }
 
 #[derive(Clone, Copy)]
-enum What {
+enum SideEffect {
     Nothing,
     Predicate(Value),
     Kill(Value),
@@ -122,7 +122,13 @@ impl At<'_> {
 
 impl Lower<'_> {
     /// An ALU clause under the active lanes, or their quads. Everything but flow control.
-    pub(super) fn alu_clause(&mut self, b: &mut Build, cf: &CfAlu, clause: &AluClause, state: &State) -> Result<Done> {
+    pub(super) fn alu_clause(
+        &mut self,
+        b: &mut Build,
+        cf: &CfAlu,
+        clause: &AluClause,
+        state: &State,
+    ) -> Result<ClauseResult> {
         let under = self.concerned(b, Test::of(cf.word1.whole_quad_mode, false));
         b.forget_beside(under);
         // A fault where the other program type has no constants.
@@ -155,7 +161,7 @@ impl Lower<'_> {
             b.mask(MaskOp::AndNot(M::VALID, M::VALID, M::TEMP));
         }
         b.forget_beside(under);
-        Ok(Done { executes: under, predicate: state.execute })
+        Ok(ClauseResult { executes: under, predicate: state.execute })
     }
 
     fn group(&mut self, b: &mut Build, clause: &mut Clause, group: &Group) -> Result {
@@ -187,8 +193,8 @@ impl Lower<'_> {
             let Some((inst, Unit1::Result(value, what))) = *entry else { continue };
             let on = enabled[unit];
             match what {
-                What::Nothing => {}
-                What::Predicate(holds) => {
+                SideEffect::Nothing => {}
+                SideEffect::Predicate(holds) => {
                     if inst.updates_predicate() {
                         let old = clause.predicate;
                         clause.predicate = Some(b.select(on, holds, |b| old.unwrap_or_else(|| b.bits(u32::MAX))));
@@ -204,13 +210,13 @@ impl Lower<'_> {
                         });
                     }
                 }
-                What::Kill(holds) => {
+                SideEffect::Kill(holds) => {
                     if self.launch.stage == Stage::Pixel {
                         let kills = on.map_or(holds, |on| b.logic(Op2::AndInt, on, holds));
                         clause.killed = Some(clause.killed.map_or(kills, |old| b.logic(Op2::OrInt, old, kills)));
                     }
                 }
-                What::Address => {
+                SideEffect::Address => {
                     let old = clause.ar[unit & 3];
                     clause.ar[unit & 3] = b.select(on, value, |_| old);
                 }
@@ -269,7 +275,7 @@ impl Lower<'_> {
                     }
                     _ => return Err(Stop::BailOut),
                 };
-                Ok(Unit1::Result(value, What::Nothing))
+                Ok(Unit1::Result(value, SideEffect::Nothing))
             }
             Slots::Pair64 => {
                 let units = if place & 2 == 0 { [Unit::X, Unit::Y] } else { [Unit::Z, Unit::W] };
@@ -282,7 +288,7 @@ impl Lower<'_> {
                 let value = b.make(Op::Wide { op, part: place & 1, operands: dwords, omod, clamp });
                 let what = match op {
                     AluOp::Op2(Op2::PredSete64 | Op2::PredSetgt64 | Op2::PredSetge64) => {
-                        What::Predicate(b.make(Op::Wide {
+                        SideEffect::Predicate(b.make(Op::Wide {
                             op,
                             part: 4,
                             operands: dwords,
@@ -290,7 +296,7 @@ impl Lower<'_> {
                             clamp: false,
                         }))
                     }
-                    _ => What::Nothing,
+                    _ => SideEffect::Nothing,
                 };
                 Ok(Unit1::Result(value, what))
             }
@@ -302,7 +308,7 @@ impl Lower<'_> {
                 let part = place & 3;
                 let clamp = if part < 2 { x.inst.clamp() } else { z.inst.clamp() };
                 let value = b.make(Op::Wide { op, part, operands: dwords, omod: x.inst.omod(), clamp });
-                Ok(Unit1::Result(value, What::Nothing))
+                Ok(Unit1::Result(value, SideEffect::Nothing))
             }
         }
     }
@@ -328,10 +334,10 @@ impl Lower<'_> {
             AluOp::Op3(_) => b.bits(0),
         };
         let what = match effect {
-            Effect::None => What::Nothing,
-            Effect::Predicate(_) => What::Predicate(holds(b)),
-            Effect::Kill(_) => What::Kill(holds(b)),
-            Effect::Address(_) => What::Address,
+            Effect::None => SideEffect::Nothing,
+            Effect::Predicate(_) => SideEffect::Predicate(holds(b)),
+            Effect::Kill(_) => SideEffect::Kill(holds(b)),
+            Effect::Address(_) => SideEffect::Address,
         };
         Ok(Unit1::Result(value, what))
     }

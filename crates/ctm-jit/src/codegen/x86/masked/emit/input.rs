@@ -1,7 +1,7 @@
 //! The inputs of the emitter, and decisions before it: the location of the active lanes where blocks begin, the registers of other masks.
 
 use super::super::fused::Iterations;
-use super::super::ins::{Call, Ins};
+use super::super::ins::Ins;
 use super::super::layout::Layout;
 use crate::codegen::x86::X86Target;
 use crate::codegen::x86::allocate::{Locations, MOST_PIECES, Ranges};
@@ -48,8 +48,6 @@ pub struct Input<'a> {
     pub counts: bool,
     /// Instructions are counted down.
     pub fuel: bool,
-    /// The calls of the program.
-    pub calls: &'a [Call],
     /// The vectors that live during each of these calls.
     pub live_during: &'a [Vec<Vector>],
     /// It calls out, or yields.
@@ -86,7 +84,7 @@ impl Needs {
 
     /// The needs of each block at its beginning.
     pub fn of(lies: Lies, code: &Code, lists: &[Vec<Ins>], iterations: &[Option<Iterations>]) -> Vec<Self> {
-        // The needs of its own instructions, up to the one that puts the lanes somewhere else.
+        // The needs of the block's own instructions, up to the first one that moves the active lanes.
         let mut own: Vec<(Self, bool)> = lists.iter().map(|list| Self::of_list(lies, list)).collect();
         let needs = Self::settle(code, &own);
         // A jump takes them from any location; where nothing fixes one, from the general register.
@@ -118,7 +116,7 @@ impl Needs {
         }
     }
 
-    /// The needs of a block's own instructions, and whether one of them puts the lanes somewhere else.
+    /// The needs of a block's own instructions, and whether one of them moves the active lanes.
     fn of_list(lies: Lies, list: &[Ins]) -> (Self, bool) {
         let mut own = Self::default();
         for ins in list {

@@ -56,7 +56,7 @@ impl Select<'_> {
         }
     }
 
-    /// The test that puts the lanes where an estimate may be wrong into mask 1.
+    /// The test that sets mask 1 in the lanes whose estimate may be wrong.
     fn doubts(&mut self, doubts: Doubts, estimate: Src) -> Lir {
         let Doubts { small, large } = doubts;
         if !small {
@@ -73,7 +73,7 @@ impl Select<'_> {
                 under: 0,
             };
         }
-        // Without its sign, and moved so that numbers that are neither too small nor infinite are the least integers.
+        // The magnitude, moved so that numbers in range, neither too small nor infinite, become the least integers.
         const LEAST: u32 = (Dot::SMALL << 1) ^ SIGN;
         const _: () = assert!(LEAST == 0xc000_0000);
         let magnitude = self.shift(PSLL, estimate, 1);
