@@ -10,10 +10,10 @@ use crate::render::{Report, Source};
 use ctm_image::{ByteOrder, ImageError, ctm_elf, hex};
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::r700::text::Options;
-use ctm_isa::x1k::program::SymbolKind;
+use ctm_isa::x1k::program::{SymbolKind, Usage};
 use ctm_isa::{r700 as r700_isa, x1k};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A program, and the text it came from. Clones are cheap.
 ///
@@ -40,6 +40,14 @@ pub struct Program {
     name: Arc<str>,
     /// Which program of a container it is, by number or name.
     which: Option<Arc<str>>,
+    facts: Arc<Facts>,
+}
+
+/// Facts about the program, found when they are first asked for.
+#[derive(Debug, Default)]
+struct Facts {
+    usage: OnceLock<Usage>,
+    interface: OnceLock<r700::Interface>,
 }
 
 /// A program of either instruction set, with the contents of its file.
@@ -101,7 +109,7 @@ impl Program {
         } else {
             Code::X1k(Arc::new(Loaded::choose(bytes, path, isa, which, None)?))
         };
-        Ok(Self { code, bytes: bytes.into(), name: name.into(), which: which.map(Into::into) })
+        Ok(Self { bytes: bytes.into(), name: name.into(), which: which.map(Into::into), ..Self::from(code) })
     }
 
     /// Reads a program file.
@@ -130,6 +138,24 @@ impl Program {
     #[must_use]
     pub const fn code(&self) -> &Code {
         &self.code
+    }
+
+    /// The slots and constants that an X1K program uses; `None` for others.
+    #[must_use]
+    pub fn usage(&self) -> Option<&Usage> {
+        match &self.code {
+            Code::X1k(loaded) => Some(self.facts.usage.get_or_init(|| loaded.program.usage())),
+            Code::R700(_) => None,
+        }
+    }
+
+    /// The interface of an R700 program; `None` for others.
+    #[must_use]
+    pub fn interface(&self) -> Option<&r700::Interface> {
+        match &self.code {
+            Code::X1k(_) => None,
+            Code::R700(loaded) => Some(self.facts.interface.get_or_init(|| r700::Interface::of(&loaded.program))),
+        }
     }
 
     /// The instruction set.
@@ -264,9 +290,8 @@ impl Program {
         &self,
         prefix: impl Fn(r700_isa::program::SymbolKind) -> Option<&'static str>,
     ) -> Vec<(String, String)> {
-        let Code::R700(loaded) = &self.code else { return Vec::new() };
-        let program = with_names(&loaded.program);
-        let symbols = program.symbols.iter();
+        let Some(interface) = self.interface() else { return Vec::new() };
+        let symbols = interface.program.symbols.iter();
         symbols.filter_map(|s| Some((s.name.clone(), format!("{}{}", prefix(s.kind)?, s.index)))).collect()
     }
 
@@ -331,12 +356,11 @@ impl Program {
     }
 }
 
-/// An R700 program with the names of its container's variables beside those of its text.
-#[must_use]
-pub fn with_names(program: &r700_isa::Program) -> r700_isa::Program {
-    let mut named = program.clone();
-    gfd::name_variables(&mut named);
-    named
+/// A program that has been loaded: it has no file of its own.
+impl From<Code> for Program {
+    fn from(code: Code) -> Self {
+        Self { code, bytes: Arc::default(), name: Arc::default(), which: None, facts: Arc::default() }
+    }
 }
 
 /// The errors of files are those of the command line, whose flag `--program` is the argument `which` here.

@@ -1,13 +1,14 @@
 //! Outputs while they are written: the caller's numbers in place, or new arrays.
 
 use crate::error::ArgumentError;
-use crate::model::Place;
+use crate::source::Place;
 use crate::view::COLUMNS;
+use ctm_device::mc::Surface;
 use ctm_exec::Domain;
 use ctm_exec::x1k::{Elements, Form};
 use ctm_files::array::{Array, Values};
 
-/// An output.
+/// An output in the caller's memory.
 pub(crate) struct Landing<'a> {
     numbers: Numbers<'a>,
     like: Elements<()>,
@@ -33,22 +34,34 @@ pub(crate) struct Demands {
     pub uncached: bool,
 }
 
-impl<'a> Landing<'a> {
-    /// The output `name` of `channels` channels in its place.
-    pub fn new(name: &str, channels: usize, place: Place<'a>, demands: Demands) -> Result<Self, ArgumentError> {
+/// An output, bound.
+pub(crate) enum Output<'a> {
+    /// In the caller's memory, or new there.
+    Here(Landing<'a>),
+    /// In a device's memory.
+    Device { surface: Surface, mask: u8 },
+}
+
+impl<'a> Output<'a> {
+    /// The output `name` in its place.
+    pub fn new(name: &str, place: Place<'a>, demands: Demands) -> Result<Self, ArgumentError> {
         let wrong = |message: String| ArgumentError::Shape { name: name.to_owned(), message };
         let Demands { domain, line, uncached } = demands;
+        let reaches = [domain.j1 as usize + 1, domain.i1 as usize + 1];
+        let (channels, [rows, columns], mask) = match &place {
+            Place::New(channels) => (*channels, reaches, 0xf),
+            Place::Into { channels, size, mask, .. } => (*channels, size.unwrap_or(reaches), *mask),
+            Place::Device { surface, mask } => {
+                let size = [surface.rows(), surface.width()].map(|n| n as usize);
+                (surface.format.info().channels, size, *mask)
+            }
+        };
         if !matches!(channels, 1 | 2 | 4) {
             return Err(wrong(format!("an output has 1, 2 or 4 channels, not {channels}")));
         }
         if uncached && channels != 1 {
             return Err(wrong(format!("uncached writes need one channel (CTM §3.3.8), not {channels}")));
         }
-        let reaches = [domain.j1 as usize + 1, domain.i1 as usize + 1];
-        let [rows, columns] = match &place {
-            Place::Into(_, Some(size)) => *size,
-            _ => reaches,
-        };
         let most = COLUMNS as usize;
         let small = rows < reaches[0] || columns < reaches[1];
         if small && !uncached || rows == 0 || columns == 0 || rows > most || columns > most {
@@ -57,34 +70,71 @@ impl<'a> Landing<'a> {
                 reaches[0], reaches[1]
             )));
         }
+        let side = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let like = Elements {
             bytes: (),
-            pitch: u32::try_from(columns).unwrap_or(u32::MAX),
-            width: u32::try_from(columns).unwrap_or(u32::MAX),
-            height: u32::try_from(rows).unwrap_or(u32::MAX),
+            pitch: side(columns),
+            width: side(columns),
+            height: side(rows),
             form: Form::Floats,
             channels: u8::try_from(channels).unwrap_or(4),
-            mask: 0xf,
+            mask,
             tiles: None,
         };
         let count = rows * columns * channels;
-        let cut = line.filter(|_| !matches!(place, Place::Into(_, Some(_))));
+        let cut = line.filter(|_| !matches!(place, Place::Into { size: Some(_), .. }));
         let expected = cut.map_or(count, |n| n * channels);
         let numbers = match place {
-            Place::New => Numbers::Own(vec![0.0; count]),
-            Place::Into(numbers, _) if numbers.len() != expected => {
+            Place::Device { surface, mask } => return Ok(Self::Device { surface, mask }),
+            Place::New(_) => Numbers::Own(vec![0.0; count]),
+            Place::Into { numbers, .. } if numbers.len() != expected => {
                 return Err(wrong(format!("it has room for {} numbers, the run gives {expected}", numbers.len())));
             }
-            Place::Into(numbers, _) if expected == count => Numbers::Caller(numbers),
-            Place::Into(numbers, _) => {
+            Place::Into { numbers, .. } if expected == count => Numbers::Caller(numbers),
+            Place::Into { numbers, .. } => {
                 let mut copy = numbers.to_vec();
                 copy.resize(count, 0.0);
                 Numbers::Copy(copy, numbers)
             }
         };
-        Ok(Self { numbers, like, line: cut })
+        Ok(Self::Here(Landing { numbers, like, line: cut }))
     }
 
+    /// The array in the caller's memory.
+    pub fn here(&mut self, name: impl FnOnce() -> String) -> Result<&mut Landing<'a>, ArgumentError> {
+        match self {
+            Self::Here(landing) => Ok(landing),
+            Self::Device { .. } => Err(elsewhere(name(), true)),
+        }
+    }
+
+    /// The array in the device's memory, and the channels that are written.
+    pub fn there(&self, name: impl FnOnce() -> String) -> Result<(&Surface, u8), ArgumentError> {
+        match self {
+            Self::Device { surface, mask } => Ok((surface, *mask)),
+            Self::Here(_) => Err(elsewhere(name(), false)),
+        }
+    }
+
+    /// The array, if it is new.
+    pub fn finish(self) -> Option<Array> {
+        match self {
+            Self::Here(landing) => landing.finish(),
+            Self::Device { .. } => None,
+        }
+    }
+}
+
+/// The error of an array that lies on the wrong side: in a device's memory, or in the caller's.
+pub(crate) fn elsewhere(name: String, on_device: bool) -> ArgumentError {
+    let message = match on_device {
+        true => "it lies in a device's memory: `run_on` runs launches there",
+        false => "a launch on a device reads and writes arrays in the device's memory, and this one does not lie there",
+    };
+    ArgumentError::Shape { name, message: message.to_owned() }
+}
+
+impl Landing<'_> {
     /// The array that engines write.
     pub fn elements(&mut self) -> Elements<&mut [u8]> {
         let numbers: &mut [f32] = match &mut self.numbers {
@@ -95,7 +145,7 @@ impl<'a> Landing<'a> {
     }
 
     /// The array, if it is not the caller's.
-    pub fn finish(self) -> Option<Array> {
+    fn finish(self) -> Option<Array> {
         let channels = usize::from(self.like.channels);
         match self.numbers {
             Numbers::Caller(_) => None,

@@ -1,4 +1,4 @@
-//! One launch of a program of either instruction set on arrays in memory: the program, its bindings, the domain, the options. No files.
+//! One launch of a program of either instruction set on arrays: the program, its bindings, the domain, the options. No files.
 //!
 //! | module | contents |
 //! |---|---|
@@ -6,15 +6,19 @@
 //! | [`error`] | errors of a run |
 //! | [`view`] | arrays that programs read, where they lie |
 //! | [`fit`] | whether inputs are as large as the domain |
+//! | [`source`] | where arrays lie: in the caller's memory, or in a device's |
 //! | [`engines`] | engines that serve all launches of this process |
 //! | [`model`] | [`Launch`], its bindings and options, and the result |
 //! | `held` | inputs as engines read them |
 //! | `landing` | outputs while they are written |
-//! | `x1k`, [`r700`] | the runner of each instruction set |
-//! | [`run`] | [`Run`], which builds a launch call by call: begin here |
+//! | [`client`] | programs, constants and commands in a device's memory |
+//! | `x1k`, [`r700`] | of each instruction set: names into numbers, the runner on arrays, the commands of a device |
+//! | [`run`] | [`Run`], which builds a launch call by call, and [`Bound`], a launch with numbers: begin here |
 //!
-//! A module uses only those above it in the table. Jobs are for several passes, files and the conditional unit; a device is for clients of the
-//! CTM interface. All of them give the same bits.
+//! A module uses only those above it in the table. [`Launch::bind`] turns names into numbers and checks everything; then a launch runs on arrays of the
+//! caller's, or on arrays in the memory of a [`Client`]'s device. Both give the same bits. Jobs ([`ctm_jobs`]) are lists of launches with files around them.
+//!
+//! [`ctm_jobs`]: https://docs.rs/ctm-jobs
 //!
 //! **Invariants.** Programs of both instruction sets read and write the caller's arrays in place: an input is copied only where no engine reads its
 //! form (three channels, bytes or 16-bit numbers of other channels than four and one, a folded line that ends within a row). Everything is checked before
@@ -70,6 +74,7 @@
 //! # Ok::<(), Error>(())
 //! ```
 
+pub mod client;
 pub mod engines;
 pub mod error;
 pub mod fit;
@@ -79,13 +84,16 @@ pub mod model;
 pub mod r700;
 pub mod run;
 pub mod slot;
+pub mod source;
 pub mod view;
 mod x1k;
 
+pub use client::Client;
 pub use ctm_exec::x1k::Plane;
 pub use error::{ArgumentError, Error};
 pub use fit::{Fit, misfit};
-pub use model::{Binding, Done, Extent, Launch, Options, Place};
-pub use run::Run;
+pub use model::{Binding, Done, Extent, HostRegisters, Launch, Options};
+pub use run::{Bound, Run};
 pub use slot::Ref;
+pub use source::{Conditional, DeviceArray, Items, Place, Source};
 pub use view::{COLUMNS, Numbers, View};

@@ -4,18 +4,23 @@ use crate::engines;
 use crate::error::{ArgumentError, Error};
 use crate::fit::Fit;
 use crate::slot::Ref;
-use crate::view::{COLUMNS, View};
+use crate::source::{Conditional, Items, Place, Source};
+use crate::view::COLUMNS;
 use ctm_device::EngineKind;
-use ctm_exec::r700::{LoopConstant, Space};
+use ctm_exec::r700::{self, LoopConstant, Semantic, Space, VertexEvent};
 use ctm_exec::x1k::{Plane, Sampler};
-use ctm_exec::{Budget, Control, Counters, Domain, Engine, GroupSize};
+use ctm_exec::{Budget, Control, Counters, Domain, Engine, GroupSize, Position};
 use ctm_files::array::{Array, Values};
 use ctm_files::program::Program;
 use ctm_files::render::Report;
+use ctm_isa::r700 as r700_isa;
+use ctm_isa::r700::program::{Chip, Stage};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// One launch. [`Run`](crate::Run) builds it call by call; [`run`](Self::run) runs it.
+/// One launch. [`Run`](crate::Run) builds it call by call. [`run`](Self::run) runs it on arrays of the caller's, [`run_on`](Self::run_on) on arrays in a
+/// device's memory; [`bind`](Self::bind) is common to both.
 #[derive(Debug)]
 pub struct Launch<'a> {
     /// The program.
@@ -63,9 +68,13 @@ impl Extent {
 #[derive(Debug)]
 pub enum Binding<'a> {
     /// An array that the program reads, with a sampler or at its own elements.
-    Input(Ref, View<'a>, Option<Sampler>),
-    /// An array that the program writes, and its channels: 1, 2 or 4.
-    Output(Ref, usize, Place<'a>),
+    Input(Ref, Source<'a>, Option<Sampler>),
+    /// R700: a buffer of vertex fetches, of any stride and format.
+    Buffer(Ref, Items<'a>),
+    /// R700: a sampler by its number, 0 to 31. With any of them, textures that have none of their own are read by these alone.
+    Sampler(u8, r700::Sampler),
+    /// An array that the program writes.
+    Output(Ref, Place<'a>),
     /// A floating-point constant by its bits: four numbers, or as many as a uniform of a container takes.
     Float(Ref, Vec<u32>),
     /// An integer constant of the X1K (CTM §3.5.3), a loop constant of the R700.
@@ -73,20 +82,56 @@ pub enum Binding<'a> {
     /// A boolean constant.
     Boolean(Ref, bool),
     /// R700: a constant buffer, 0 to 15, as bits of x, y, z, w.
-    ConstantBuffer(u8, Vec<[u32; 4]>),
+    ConstantBuffer(u8, Cow<'a, [[u32; 4]]>),
     /// R700: a memory of MEM instructions and its initial contents.
-    Memory(Space, Vec<u32>),
+    Memory {
+        /// The memory.
+        space: Space,
+        /// Its contents.
+        dwords: Vec<u32>,
+        /// Ring and streams: dwords from one thread's item to the next. Reduction: elements of four dwords that each thread has.
+        item: u32,
+    },
     /// Initial values of a register, in place of the position and of the program's own preloads.
     Register(Plane),
+    /// R700: the registers that a host sets.
+    Host(HostRegisters<'a>),
+    /// The Conditional Output Unit, of launches on a device.
+    Conditional(Conditional),
 }
 
-/// The array of an output.
-#[derive(Debug)]
-pub enum Place<'a> {
-    /// A new array, zero at the start.
-    New,
-    /// The caller's numbers, with their rows and columns if those are not the domain's.
-    Into(&'a mut [f32], Option<[usize; 2]>),
+/// State of an R700 that a host sets by registers: the program does not say it.
+#[derive(Clone, Copy, Debug)]
+pub struct HostRegisters<'a> {
+    /// The kind of program; `None`: its own, else a pixel program.
+    pub stage: Option<Stage>,
+    /// The chip.
+    pub chip: Chip,
+    /// The fetch subroutine that `CALL_FS` calls; `None`: the one that fetches the attributes that its container declares.
+    pub fetch_program: Option<&'a r700_isa::Program>,
+    /// Threads of a group, which share the local data share; 0: as many as a wavefront has.
+    pub group_threads: u32,
+    /// SIMD-global registers, 0 to 124.
+    pub global_gprs: u8,
+    /// Index offsets of vertex fetches of VERTEX_DATA and of INSTANCE_DATA.
+    pub index_offsets: [u32; 2],
+    /// The register that each SEMANTIC_ID names.
+    pub semantics: &'a [Semantic],
+}
+
+impl Default for HostRegisters<'_> {
+    /// An RV770, and nothing else.
+    fn default() -> Self {
+        Self {
+            stage: None,
+            chip: Chip::Rv770,
+            fetch_program: None,
+            group_threads: 0,
+            global_gprs: 0,
+            index_offsets: [0; 2],
+            semantics: &[],
+        }
+    }
 }
 
 /// How a launch runs.
@@ -148,14 +193,32 @@ impl std::fmt::Debug for Options<'_> {
 /// The bindings by their kinds, in the order in which they were given.
 #[derive(Default)]
 pub(crate) struct Bindings<'a> {
-    pub inputs: Vec<(Ref, View<'a>, Option<Sampler>)>,
-    pub outputs: Vec<(Ref, usize, Place<'a>)>,
+    pub inputs: Vec<(Ref, Source<'a>, Option<Sampler>)>,
+    pub items: Vec<(Ref, Items<'a>)>,
+    pub samplers: Vec<(u8, r700::Sampler)>,
+    pub outputs: Vec<(Ref, Place<'a>)>,
     pub floats: Vec<(Ref, Vec<u32>)>,
     pub ints: Vec<(Ref, LoopConstant)>,
     pub bools: Vec<(Ref, bool)>,
-    pub buffers: Vec<(u8, Vec<[u32; 4]>)>,
-    pub memories: Vec<(Space, Vec<u32>)>,
+    pub buffers: Vec<(u8, Cow<'a, [[u32; 4]]>)>,
+    pub memories: Vec<(Space, Vec<u32>, u32)>,
     pub registers: Vec<Plane>,
+    pub host: Option<HostRegisters<'a>>,
+    pub conditional: Option<Conditional>,
+}
+
+impl Bindings<'_> {
+    /// The name of a binding that only R700 programs have.
+    pub fn of_r700(&self) -> Option<&'static str> {
+        let kinds = [
+            (!self.items.is_empty(), "a buffer of vertex fetches"),
+            (!self.samplers.is_empty(), "a sampler by number"),
+            (!self.buffers.is_empty(), "a constant buffer"),
+            (!self.memories.is_empty(), "a memory"),
+            (self.host.is_some(), "host registers"),
+        ];
+        kinds.into_iter().find(|(given, _)| *given).map(|(_, what)| what)
+    }
 }
 
 impl<'a> Launch<'a> {
@@ -186,13 +249,17 @@ impl<'a> Launch<'a> {
         let mut all = Bindings::default();
         for binding in std::mem::take(&mut self.bindings) {
             match binding {
-                Binding::Input(slot, view, sampler) => all.inputs.push((slot, view, sampler)),
-                Binding::Output(slot, channels, place) => all.outputs.push((slot, channels, place)),
+                Binding::Input(slot, source, sampler) => all.inputs.push((slot, source, sampler)),
+                Binding::Buffer(slot, items) => all.items.push((slot, items)),
+                Binding::Sampler(number, sampler) => all.samplers.push((number, sampler)),
+                Binding::Output(slot, place) => all.outputs.push((slot, place)),
                 Binding::Float(slot, bits) => all.floats.push((slot, bits)),
                 Binding::Integer(slot, value) => all.ints.push((slot, value)),
                 Binding::Boolean(slot, value) => all.bools.push((slot, value)),
                 Binding::ConstantBuffer(bank, rows) => all.buffers.push((bank, rows)),
-                Binding::Memory(space, dwords) => all.memories.push((space, dwords)),
+                Binding::Memory { space, dwords, item } => all.memories.push((space, dwords, item)),
+                Binding::Host(host) => all.host = Some(host),
+                Binding::Conditional(unit) => all.conditional = Some(unit),
                 Binding::Register(plane) => {
                     let name = format!("r{}", plane.temp);
                     if usize::from(plane.temp) >= REGISTERS {
@@ -220,6 +287,8 @@ pub struct Done {
     pub outputs: BTreeMap<String, Array>,
     /// R700: the memories that were given, as they are at the end.
     pub memories: BTreeMap<Space, Vec<u32>>,
+    /// R700: vertices that were emitted and strips that were cut, in order.
+    pub events: Vec<(Position, VertexEvent)>,
     /// Its counters; all of them only on request.
     pub counters: Counters,
     /// Warnings, and the findings of a checked run.

@@ -1,15 +1,20 @@
-//! The builder of launches, and the way to the runner of each instruction set.
+//! The builder of launches, their binding, and the way to the runner of each instruction set.
 
-use crate::error::Error;
-use crate::model::{Binding, Done, Extent, Launch, Place};
-use crate::view::View;
+use crate::client::Client;
+use crate::error::{ArgumentError, Error};
+use crate::model::{Binding, Done, Extent, Launch};
+use crate::source::{Place, Source};
 use crate::{r700, x1k};
 use ctm_device::EngineKind;
+use ctm_device::device::DeviceKind;
+use ctm_device::mc::Surface;
 use ctm_exec::r700::{LoopConstant, Space};
 use ctm_exec::x1k::{Plane, Sampler};
 use ctm_exec::{Budget, Control, Domain, Engine, GroupSize};
 use ctm_files::error::not_cancelled;
+use ctm_files::load::Isa;
 use ctm_files::program::{Code, Program};
+use ctm_files::render::Report;
 
 /// A run of one program over a domain, with arrays. Begin with [`Run::of`]; [`Run::run`] runs it.
 ///
@@ -27,7 +32,9 @@ impl<'a> Run<'a> {
         Self { launch: Launch::of(program) }
     }
 
-    fn bind(mut self, binding: Binding<'a>) -> Self {
+    /// Any binding.
+    #[must_use]
+    pub fn bind(mut self, binding: Binding<'a>) -> Self {
         self.launch.bindings.push(binding);
         self
     }
@@ -61,14 +68,14 @@ impl<'a> Run<'a> {
     /// An array that the program reads, to the nearest element. Where it is read at each processor's own place only, it is as large as the domain
     /// ([`misfit`](crate::misfit)); a larger or smaller one is given by [`Self::sampled`]. Other reads outside of it return its edge.
     #[must_use]
-    pub fn input(self, name: &str, view: impl Into<View<'a>>) -> Self {
-        self.bind(Binding::Input(name.into(), view.into(), None))
+    pub fn input(self, name: &str, array: impl Into<Source<'a>>) -> Self {
+        self.bind(Binding::Input(name.into(), array.into(), None))
     }
 
     /// An array of any size that the program reads by a sampler, which defines reads outside of it.
     #[must_use]
-    pub fn sampled(self, name: &str, view: impl Into<View<'a>>, sampler: Sampler) -> Self {
-        self.bind(Binding::Input(name.into(), view.into(), Some(sampler)))
+    pub fn sampled(self, name: &str, array: impl Into<Source<'a>>, sampler: Sampler) -> Self {
+        self.bind(Binding::Input(name.into(), array.into(), Some(sampler)))
     }
 
     /// A floating-point constant: r, g, b, a.
@@ -130,31 +137,38 @@ impl<'a> Run<'a> {
     /// R700: constant buffer `bank`, 0 to 15, as bits of x, y, z, w.
     #[must_use]
     pub fn constant_buffer(self, bank: u8, rows: Vec<[u32; 4]>) -> Self {
-        self.bind(Binding::ConstantBuffer(bank, rows))
+        self.bind(Binding::ConstantBuffer(bank, rows.into()))
     }
 
     /// R700: a memory of MEM instructions with its initial contents; [`Done::memories`] has the final ones.
     #[must_use]
     pub fn memory(self, space: Space, dwords: Vec<u32>) -> Self {
-        self.bind(Binding::Memory(space, dwords))
+        self.bind(Binding::Memory { space, dwords, item: 0 })
     }
 
     /// An output with 1, 2 or 4 channels. Other outputs have 4.
     #[must_use]
     pub fn output(self, name: &str, channels: usize) -> Self {
-        self.bind(Binding::Output(name.into(), channels, Place::New))
+        self.bind(Binding::Output(name.into(), Place::New(channels)))
     }
 
     /// An output into the caller's numbers, as many as the domain has processors, times the channels. Elements that the program does not write stay.
     #[must_use]
     pub fn output_into(self, name: &str, numbers: &'a mut [f32], channels: usize) -> Self {
-        self.bind(Binding::Output(name.into(), channels, Place::Into(numbers, None)))
+        self.bind(Binding::Output(name.into(), Place::Into { numbers, channels, size: None, mask: 0xf }))
     }
 
     /// The same, of rows and columns of its own: at least as far as the domain reaches, or, in programs with uncached writes, any.
     #[must_use]
     pub fn output_into_rows(self, name: &str, numbers: &'a mut [f32], [rows, columns, channels]: [usize; 3]) -> Self {
-        self.bind(Binding::Output(name.into(), channels, Place::Into(numbers, Some([rows, columns]))))
+        let size = Some([rows, columns]);
+        self.bind(Binding::Output(name.into(), Place::Into { numbers, channels, size, mask: 0xf }))
+    }
+
+    /// An output in the memory of the device that runs the launch: [`Self::run_on`].
+    #[must_use]
+    pub fn output_at(self, name: &str, surface: Surface) -> Self {
+        self.bind(Binding::Output(name.into(), Place::Device { surface, mask: 0xf }))
     }
 
     /// The engine by its kind; the fast one, if nothing is said.
@@ -221,6 +235,14 @@ impl<'a> Run<'a> {
         self.launch.run()
     }
 
+    /// Runs it on arrays in the memory of the client's device: [`Launch::run_on`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn run_on(self, client: &mut Client) -> Result<Done, Error> {
+        self.launch.run_on(client)
+    }
+
     /// The launch that was built.
     #[must_use]
     pub fn launch(self) -> Launch<'a> {
@@ -228,16 +250,107 @@ impl<'a> Run<'a> {
     }
 }
 
-impl Launch<'_> {
-    /// Runs it.
+/// A launch whose names are numbers and whose bindings are checked: the common path of both kinds of memory ends here.
+pub struct Bound<'a> {
+    of: Of<'a>,
+    warnings: Vec<Report>,
+    control: Control,
+}
+
+enum Of<'a> {
+    X1k(Box<x1k::Bound<'a>>),
+    R700(Box<r700::Bound<'a>>),
+}
+
+impl<'a> Bound<'a> {
+    /// Findings on the launch itself, before it runs.
+    #[must_use]
+    pub fn warnings(&self) -> &[Report] {
+        &self.warnings
+    }
+
+    /// Runs it on arrays of the caller's. [`Done::findings`] has no [`warnings`](Self::warnings).
+    ///
+    /// # Errors
+    /// An array in a device's memory, or the fault that ended it.
+    pub fn run(self) -> Result<Done, Error> {
+        not_cancelled(&self.control)?;
+        match self.of {
+            Of::X1k(bound) => bound.run(),
+            Of::R700(bound) => bound.run(),
+        }
+    }
+
+    /// Runs it on arrays in the memory of the client's device, as one submission. [`Done::findings`] has no [`warnings`](Self::warnings).
+    ///
+    /// # Errors
+    /// An array that does not lie there, a program for another device, or the fault that ended it.
+    pub fn run_on(self, client: &mut Client) -> Result<Done, Error> {
+        not_cancelled(&self.control)?;
+        let kind = client.device().options().kind;
+        let isa = if kind == DeviceKind::R700 { Isa::R700 } else { Isa::X1k };
+        match self.of {
+            Of::X1k(bound) if isa == Isa::X1k => bound.run_on(client),
+            Of::R700(bound) if isa == Isa::R700 => bound.run_on(client),
+            Of::X1k(_) | Of::R700(_) => {
+                Err(ArgumentError::WrongIsa { what: "a launch on this device", isa: kind.name() }.into())
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Bound<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bound").field("warnings", &self.warnings.len()).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Launch<'a> {
+    /// Names into numbers, and every check that needs no run.
+    ///
+    /// # Errors
+    /// Arguments that do not fit together.
+    pub fn bind(self) -> Result<Bound<'a>, Error> {
+        let (program, control) = (self.program, self.options.control.clone());
+        let (of, warnings) = match program.code() {
+            Code::X1k(loaded) => (Of::X1k(Box::new(x1k::Bound::of(self, loaded)?)), Vec::new()),
+            Code::R700(loaded) => {
+                let mut bound = r700::Bound::of(self, loaded)?;
+                let warnings = std::mem::take(&mut bound.warnings);
+                (Of::R700(Box::new(bound)), warnings)
+            }
+        };
+        Ok(Bound { of, warnings, control })
+    }
+
+    /// Runs it on arrays of the caller's.
     ///
     /// # Errors
     /// Arguments that do not fit together, before anything runs; or the fault that ended it.
     pub fn run(self) -> Result<Done, Error> {
         not_cancelled(&self.options.control)?;
-        match self.program.code() {
-            Code::X1k(loaded) => x1k::run(self, loaded),
-            Code::R700(loaded) => r700::run(self, loaded),
-        }
+        let mut bound = self.bind()?;
+        let warnings = std::mem::take(&mut bound.warnings);
+        Ok(bound.run()?.after(warnings))
+    }
+
+    /// Runs it on arrays in the memory of the client's device, as one submission: inputs, outputs and the conditional buffer lie there. The options of the
+    /// device count, not the launch's.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run); an array that does not lie in the device's memory.
+    pub fn run_on(self, client: &mut Client) -> Result<Done, Error> {
+        let mut bound = self.bind()?;
+        let warnings = std::mem::take(&mut bound.warnings);
+        Ok(bound.run_on(client)?.after(warnings))
+    }
+}
+
+impl Done {
+    /// The same with findings on the launch before all others.
+    fn after(mut self, mut warnings: Vec<Report>) -> Self {
+        warnings.append(&mut self.findings);
+        self.findings = warnings;
+        self
     }
 }

@@ -396,7 +396,7 @@ impl RunOptions {
             }
             for (space, MemoryDwords { data, count, .. }) in memories {
                 let dwords = elements(data.cast_const(), *count).unwrap_or_default();
-                launch.bindings.push(Binding::Memory(*space, dwords.to_vec()));
+                launch.bindings.push(Binding::Memory { space: *space, dwords: dwords.to_vec(), item: 0 });
             }
         }
         Ok(launch)
@@ -484,8 +484,8 @@ impl RunOptions {
             let values =
                 values.ok_or_else(|| Failure::argument(format!("constant buffer {bank}: its data is NULL")))?;
             let bank = u8::try_from(bank).map_err(|_| Failure::argument("constant buffers are 0 to 15"))?;
-            let rows = values.as_chunks::<4>().0.iter().map(|v| v.map(f32::to_bits)).collect();
-            bindings.push(Binding::ConstantBuffer(bank, rows));
+            let rows: Vec<[u32; 4]> = values.as_chunks::<4>().0.iter().map(|v| v.map(f32::to_bits)).collect();
+            bindings.push(Binding::ConstantBuffer(bank, rows.into()));
         }
         Ok(())
     }
@@ -587,7 +587,7 @@ impl RunOptions {
                 false => View::rows(values, [height, width, channels]),
             };
             let sampler = (!plain || self.clamp != 0).then_some(sampler);
-            bindings.push(Binding::Input(Ref::from(name.as_str()), view, sampler));
+            bindings.push(Binding::Input(Ref::from(name.as_str()), view.into(), sampler));
         }
         Ok(())
     }
@@ -609,8 +609,8 @@ impl RunOptions {
             let values = unsafe { elements_mut(data, count(&what, [width, height, channels])?) };
             let values = values.ok_or_else(|| Failure::argument(format!("{what}: its data is NULL")))?;
             let [height, width, channels] = [height, width, channels].map(|n| n as usize);
-            let place = Place::Into(values, Some([height, width]));
-            bindings.push(Binding::Output(Ref::from(name.as_str()), channels, place));
+            let place = Place::Into { numbers: values, channels, size: Some([height, width]), mask: 0xf };
+            bindings.push(Binding::Output(Ref::from(name.as_str()), place));
         }
         Ok(())
     }

@@ -41,11 +41,13 @@ use std::sync::Arc;
 
 mod container;
 pub mod gfd;
+mod interface;
 pub mod uniform;
 pub mod uses;
 
 pub use container::{assemble_gfd, gfd_text, is_container_text, print_gfd, replace_in_gfd, unmet_semantics};
 pub use gfd::write_gfd;
+pub use interface::Interface;
 
 /// Dwords of a slot.
 const SLOT_WORDS: usize = 2;

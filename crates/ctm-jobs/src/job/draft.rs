@@ -9,6 +9,7 @@ use crate::job::r700::model::{Elements, R700Pass};
 use ctm_device::commands::{CondLoc, CondTest};
 use ctm_device::mc::{Format, Tiling};
 use ctm_exec::Domain;
+use ctm_exec::r700::LoopConstant;
 use ctm_exec::x1k::{Filter, Plane, Wrap};
 use ctm_launch::Ref;
 use std::collections::BTreeMap;
@@ -29,7 +30,7 @@ pub(super) struct Draft {
     pub registers: Option<Vec<Plane>>,
     pub float: BTreeMap<Ref, Located<[u32; 4]>>,
     pub varying: BTreeMap<Ref, Varying>,
-    pub int: BTreeMap<Ref, Located<[u8; 4]>>,
+    pub int: BTreeMap<Ref, Located<LoopConstant>>,
     pub bool: BTreeMap<Ref, Located<bool>>,
     pub textures: Vec<TextureDraft>,
     pub outputs: Vec<OutputDraft>,

@@ -6,6 +6,7 @@ use crate::job::r700::model::{Elements, Lookup, MemoryBlock, R700Pass};
 use ctm_device::commands::{CondLoc, CondTest};
 use ctm_device::engine::EngineKind;
 use ctm_device::mc::{Format, Tiling};
+use ctm_exec::r700::LoopConstant;
 use ctm_exec::x1k::{Filter, Plane, Wrap};
 use ctm_exec::{Budget, Domain, GroupSize};
 use ctm_files::load::Isa;
@@ -95,8 +96,8 @@ pub struct Pass {
     pub float: BTreeMap<Ref, Located<[u32; 4]>>,
     /// Floating-point constants that differ between the launches of the pass.
     pub varying: BTreeMap<Ref, Varying>,
-    /// Integer constants: count, initial aL, step and an unused byte.
-    pub int: BTreeMap<Ref, Located<[u8; 4]>>,
+    /// Integer constants of the X1K, loop constants of the R700: count, initial aL, step.
+    pub int: BTreeMap<Ref, Located<LoopConstant>>,
     /// Boolean constants.
     pub bool: BTreeMap<Ref, Located<bool>>,
     /// Inputs.

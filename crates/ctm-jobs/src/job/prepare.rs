@@ -6,14 +6,12 @@ mod x1k;
 use super::checker::Checker;
 use super::ready::{Own, Prepared, Ready};
 use crate::job::model::{Job, Save};
-use crate::job::r700::model::{R700Pass, target_slot};
+use crate::job::r700::model::R700Pass;
 use ctm_files::array::ItemType;
 use ctm_files::error::JobError;
 use ctm_files::render::Report;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::x1k::program::SymbolKind;
-use ctm_launch::Ref;
-use ctm_launch::r700::target_of;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Prepared {
@@ -75,7 +73,7 @@ impl Checker {
                 }
             }
             if let Own::R700(own) = &ready.own {
-                self.memory_sequence(pass, own, &mut spaces);
+                self.memory_sequence(pass, (&ready.program, own), &mut spaces);
             }
             latest.extend(&own);
             if let Some(name) = &pass.name {
@@ -89,14 +87,10 @@ impl Checker {
         let all: BTreeSet<u8> = passes.iter().flat_map(|p| p.outputs.iter().map(|o| o.slot)).collect();
         let mut saves = Vec::new();
         for save in &job.saves {
-            let by_name = |ready: &Ready| match (&save.slot.value, &ready.own) {
-                (which, Own::R700(_)) => target_of(which).map(target_slot),
-                (Ref::Index(n), _) => Some(*n),
-                (Ref::Name(name), Own::X1k(own)) => own.program.symbol(SymbolKind::Output, name),
-            };
+            let by_name = |ready: &Ready| ready.output_number(&save.slot.value);
             let slot = passes.iter().rev().find_map(by_name).or_else(|| {
-                let last = passes.iter().rev().find_map(Ready::x1k)?;
-                self.x1k_number(&save.slot, &last.program, SymbolKind::Output)
+                let last = passes.iter().rev().find_map(|ready| ready.program.as_x1k())?;
+                self.x1k_number(&save.slot, last, SymbolKind::Output)
             });
             let Some(slot) = slot else { continue };
             let output = passes.iter().rev().find_map(|p| p.outputs.iter().find(|o| o.slot == slot));

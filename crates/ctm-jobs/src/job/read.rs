@@ -15,6 +15,7 @@ use crate::job::r700::draft::LookupDraft;
 use crate::job::r700::model::{FILTERS, WRAPS};
 use ctm_device::commands::{CondLoc, CondTest};
 use ctm_device::mc::Format;
+use ctm_exec::r700::LoopConstant;
 use ctm_exec::x1k::Plane;
 use ctm_files::error::JobError;
 use ctm_files::load::Isa;
@@ -379,9 +380,7 @@ impl Reader {
         }
         draft.conditional = table.get("conditional").and_then(|n| self.conditional(n));
         if self.is_r700() {
-            let loops = std::mem::take(&mut draft.r700.loops);
             draft.r700 = self.r700_draft(table);
-            draft.r700.loops = loops;
         }
         draft
     }
@@ -462,7 +461,6 @@ impl Reader {
                 // `0` and `c0` are one constant. A flag overrides the file.
                 let earlier = match key {
                     "float" => draft.float.get(&which).map(|c| &c.place),
-                    "int" if self.is_r700() => draft.r700.loops.get(&which).map(|c| &c.place),
                     "int" => draft.int.get(&which).map(|c| &c.place),
                     _ => draft.bool.get(&which).map(|c| &c.place),
                 };
@@ -484,14 +482,13 @@ impl Reader {
                             draft.float.insert(which, self.located(bits, origin));
                         }
                     }
-                    "int" if self.is_r700() => {
-                        if let Some(constant) = self.loop_constant(&entry.key, value) {
-                            draft.r700.loops.insert(which, self.located(constant, origin));
-                        }
-                    }
                     "int" => {
-                        if let Some(bytes) = self.int_constant(&entry.key, value) {
-                            draft.int.insert(which, self.located(bytes, origin));
+                        let constant = match self.is_r700() {
+                            true => self.loop_constant(&entry.key, value),
+                            false => self.int_constant(&entry.key, value),
+                        };
+                        if let Some(constant) = constant {
+                            draft.int.insert(which, self.located(constant, origin));
                         }
                     }
                     _ => {
@@ -504,7 +501,7 @@ impl Reader {
         }
     }
 
-    fn int_constant(&mut self, key: &str, node: &Node) -> Option<[u8; 4]> {
+    fn int_constant(&mut self, key: &str, node: &Node) -> Option<LoopConstant> {
         let list = match &node.value {
             Value::Array(list) if (1..=4).contains(&list.len()) => list,
             other => {
@@ -532,7 +529,8 @@ impl Reader {
             let value = self.integer(name, node, range)? as u8;
             *byte = value;
         }
-        Some(bytes)
+        let [count, start, step, _] = bytes;
+        Some(LoopConstant { count: count.into(), start: start.into(), step: step.cast_signed() })
     }
 
     fn texture(&mut self, node: &Node) -> Option<TextureDraft> {

@@ -2,16 +2,24 @@
 
 use super::surface::Elements;
 use crate::job::frames::Varying;
-use crate::job::model::{Output, Save, Texture};
+use crate::job::model::{Job, Output, Pass, Run, Save, Texture};
 use crate::job::program::{AnyProgram, PassProgram};
-use crate::job::r700::model::FetchBuffer;
-use ctm_exec::r700::{self, Plane, Semantic, Space, Target};
-use ctm_exec::x1k;
+use crate::job::r700::model::{FetchBuffer, target_slot};
+use ctm_exec::Control;
+use ctm_exec::r700::formats::Format;
+use ctm_exec::r700::resources::{BufferData, Image};
+use ctm_exec::r700::{LoopConstant, Plane, Sampler, Semantic, Space, Target};
+use ctm_files::Program;
+use ctm_files::error::JobError;
+use ctm_files::program::Code;
 use ctm_files::r700::target_name;
-use ctm_files::render::Place;
-use ctm_files::render::{Report, Source};
+use ctm_files::render::{Place, Report};
 use ctm_isa::r700::program::{Chip, Stage};
 use ctm_isa::x1k::program::SymbolKind;
+use ctm_launch::r700::constants::Buffers;
+use ctm_launch::r700::target_of;
+use ctm_launch::{Binding, Error, Extent, Launch, Options, Ref};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A job whose parts have been found to fit together.
@@ -26,7 +34,12 @@ pub(super) struct Prepared {
 
 /// A pass of either instruction set.
 pub(super) struct Ready {
-    pub source: Option<Arc<Source>>,
+    /// The program, with its text; the job's constants are in place of its literals.
+    pub program: Program,
+    /// Constants by number.
+    pub floats: BTreeMap<u8, [u32; 4]>,
+    pub ints: BTreeMap<u8, LoopConstant>,
+    pub bools: BTreeMap<u8, bool>,
     /// Floating-point constants that differ between launches.
     pub varying: Vec<(u8, Varying)>,
     /// Textures that read an output once it has been written.
@@ -35,34 +48,44 @@ pub(super) struct Ready {
     pub own: Own,
 }
 
-/// The part of a pass that belongs to its instruction set.
+/// The inputs of a pass as its backing takes them.
 pub(super) enum Own {
-    X1k(Box<X1kReady>),
+    /// Arrays for a device's memory.
+    X1k(Vec<ReadyTexture>),
+    /// Plain arrays, and the state of the host.
     R700(Box<R700Ready>),
 }
 
-pub(super) struct X1kReady {
-    /// Without the literals that the job overrides; its preloads are those of the launch.
-    pub program: ctm_isa::x1k::Program,
-    pub constants: x1k::Constants,
-    pub textures: Vec<ReadyTexture>,
-    /// The write mask of the outputs.
-    pub mask: u8,
-}
-
 pub(super) struct R700Ready {
-    pub program: ctm_isa::r700::Program,
     pub fetch_program: Option<ctm_isa::r700::Program>,
-    pub stage: Stage,
+    pub stage: Option<Stage>,
     pub chip: Chip,
-    pub constants: r700::Constants,
     pub semantics: Vec<Semantic>,
-    pub planes: Vec<Plane>,
     /// Constants, buffers, textures and samplers that do not change from launch to launch.
-    pub arrays: r700::Arrays,
+    pub arrays: Arrays,
     /// Buffers that show a memory's contents from the begin of the pass.
     pub buffers: Vec<(u8, Space, FetchBuffer)>,
     pub memories: Vec<ReadyMemory>,
+}
+
+/// Arrays by number.
+#[derive(Default)]
+pub(super) struct Arrays {
+    pub constants: Buffers<'static>,
+    pub buffers: BTreeMap<u8, BufferData>,
+    pub textures: BTreeMap<u8, Image>,
+    pub samplers: BTreeMap<u8, Sampler>,
+}
+
+impl Arrays {
+    /// Binds constants as constant buffer `bank` and, if it is given, as the buffer of vertex fetches `fetch_resource`.
+    pub fn bind_constants(&mut self, bank: u8, fetch_resource: Option<u8>, values: Vec<[u32; 4]>) {
+        if let Some(id) = fetch_resource {
+            let bytes = values.as_flattened().iter().flat_map(|dword| dword.to_le_bytes()).collect();
+            self.buffers.insert(id, BufferData { stride_bytes: 16, format: Format::default(), bytes });
+        }
+        self.constants.insert(bank, values.into());
+    }
 }
 
 pub(super) struct ReadyTexture {
@@ -103,42 +126,44 @@ pub(super) fn target_at(slot: u8) -> Option<Target> {
 impl Ready {
     /// The program that its findings point into, and their text.
     pub fn program(&self) -> PassProgram {
-        let (program, fetch) = match &self.own {
-            Own::X1k(own) => (AnyProgram::X1k(own.program.clone()), None),
-            Own::R700(own) => (AnyProgram::R700(own.program.clone()), own.fetch_program.clone()),
+        let source = self.program.source().cloned();
+        let fetch = match &self.own {
+            Own::X1k(_) => None,
+            Own::R700(own) => own.fetch_program.clone(),
         };
-        PassProgram { program, fetch, source: self.source.clone() }
-    }
-
-    /// The part of an X1K pass.
-    pub fn x1k(&self) -> Option<&X1kReady> {
-        match &self.own {
-            Own::X1k(own) => Some(own),
-            Own::R700(_) => None,
-        }
-    }
-
-    /// The places of its instructions in the text.
-    pub fn spans(&self) -> &[ctm_isa::diag::Span] {
-        match &self.own {
-            Own::X1k(own) => &own.program.spans,
-            Own::R700(own) => &own.program.spans,
-        }
+        let program = match self.program.code() {
+            Code::X1k(loaded) => AnyProgram::X1k(loaded.program.clone()),
+            Code::R700(loaded) => {
+                let mut program = self.program.interface().map_or(&loaded.program, |of| &of.program).clone();
+                program.gprs = fetch.as_ref().map_or(0, |fetch| fetch.gprs).max(program.gprs);
+                AnyProgram::R700(program)
+            }
+        };
+        PassProgram { program, fetch, source }
     }
 
     /// Whether the program may read elements that the same launch writes: that is the purpose of uncached writes.
     pub fn reads_own_writes(&self) -> bool {
-        matches!(&self.own, Own::X1k(own) if own.program.uncached)
+        self.program.as_x1k().is_some_and(|program| program.uncached)
     }
 
     /// The name that the program gives an output; exports of the R700 have fixed names.
     pub fn output_name(&self, slot: u8) -> Option<String> {
-        match &self.own {
-            Own::X1k(own) => {
-                let mut symbols = own.program.symbols.iter();
+        match self.program.as_x1k() {
+            Some(program) => {
+                let mut symbols = program.symbols.iter();
                 symbols.find(|s| s.kind == SymbolKind::Output && s.index == slot).map(|s| s.name.clone())
             }
-            Own::R700(_) => target_at(slot).map(target_name),
+            None => target_at(slot).map(target_name),
+        }
+    }
+
+    /// The number of an output by its name or number, if the program has it.
+    pub fn output_number(&self, which: &Ref) -> Option<u8> {
+        match (self.program.as_x1k(), which) {
+            (None, which) => target_of(which).map(target_slot),
+            (Some(_), Ref::Index(n)) => Some(*n),
+            (Some(program), Ref::Name(name)) => program.symbol(SymbolKind::Output, name),
         }
     }
 
@@ -148,5 +173,51 @@ impl Ready {
             Own::X1k(_) => slot.to_string(),
             Own::R700(_) => target_at(slot).map(target_name).unwrap_or_default(),
         }
+    }
+
+    /// Launch number `number` of the pass, without its arrays.
+    pub fn launch<'r>(&'r self, job: &Job, pass: &'r Pass, number: u64, control: &Control) -> Launch<'r> {
+        let mut launch = Launch::of(&self.program);
+        launch.domain = Some(Extent::Part(pass.domain));
+        let Run { threads, group, budget, check, counters, .. } = job.run;
+        let control = control.clone();
+        let kind = job.run.engine.value;
+        launch.options =
+            Options { engine: None, kind, group: Some(group), threads, budget, checks: check, counters, control };
+        let mut floats = self.floats.clone();
+        floats.extend(self.varying.iter().map(|(n, varying)| (*n, varying.at(number))));
+        let floats = floats.into_iter().map(|(n, bits)| Binding::Float(Ref::Index(n), bits.to_vec()));
+        let ints = self.ints.iter().map(|(&n, &value)| Binding::Integer(Ref::Index(n), value));
+        let bools = self.bools.iter().map(|(&n, &value)| Binding::Boolean(Ref::Index(n), value));
+        launch.bindings.extend(floats.chain(ints).chain(bools));
+        if let Some(planes) = &pass.registers {
+            // No start values at all are those of a register that is 0.
+            let zero = Plane { temp: 0, origin: [0.0; 4], di: [0.0; 4], dj: [0.0; 4], bits: false };
+            let zero = planes.is_empty().then_some(&zero);
+            launch.bindings.extend(planes.iter().chain(zero).map(|plane| Binding::Register(*plane)));
+        }
+        launch
+    }
+}
+
+/// The error of a launch, with the place of its pass.
+pub(super) fn of_pass(error: Error, index: usize, pass: &Pass) -> JobError {
+    let path = pass.program.value.display();
+    match error {
+        Error::Fault(mut fault) => {
+            fault.pass = index;
+            fault.pass_name = pass.name.as_ref().map(|name| name.value.clone());
+            JobError::Fault(fault)
+        }
+        Error::Unsupported(report) => JobError::Unsupported(report),
+        Error::Wrong(reports) => JobError::Wrong(
+            reports
+                .into_iter()
+                .map(|Report { diagnostic, .. }| {
+                    pass.program.error(diagnostic.rule, format!("{path}: {}", diagnostic.message))
+                })
+                .collect(),
+        ),
+        other => JobError::Wrong(vec![pass.program.error(other.code(), format!("{path}: {other}"))]),
     }
 }

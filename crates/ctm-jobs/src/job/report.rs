@@ -1,19 +1,17 @@
 //! The results of a job: numbers, outputs, findings, and the fault that may have ended it.
 
-use super::ready::Ready;
 use super::surface::{Rect, download};
-use crate::job::model::Pass;
 use crate::job::r700::model::{Elements, Vertex};
-use ctm_device::device::{CommandError, CommandErrorReason, CommandFinding, Device};
+use ctm_device::device::{CommandFinding, Device};
 use ctm_device::mc::Surface;
 use ctm_exec::Counters;
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::{Space, Target};
 use ctm_files::array::{Array, ItemType, Values};
-use ctm_files::error::{RunFault, run_fault};
 use ctm_files::r700::target_name;
 use ctm_files::render::Report;
 use ctm_isa::diag::Diagnostic;
+use ctm_launch::Done;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -182,28 +180,21 @@ impl JobReport {
         }
     }
 
+    /// Adds the result of a launch of a pass.
+    pub(super) fn launched(&mut self, pass: usize, done: Done) {
+        self.elapsed += done.elapsed;
+        self.memories = done.memories;
+        done.findings.into_iter().for_each(|report| self.found(report));
+        self.passes[pass].launches += 1;
+        self.passes[pass].counters.add(&done.counters);
+    }
+
     /// Adds a file that was written.
     pub(super) fn wrote(&mut self, path: &Path) {
         if !self.files.iter().any(|file| file == path) {
             self.files.push(path.to_owned());
         }
     }
-}
-
-pub(super) fn fault(index: usize, pass: &Pass, ready: &Ready, error: &CommandError) -> RunFault {
-    let CommandErrorReason::Fault(f) = &error.reason else {
-        let code = if error.reason == CommandErrorReason::Cancelled { "cancelled" } else { "device" };
-        return RunFault {
-            pass: index,
-            pass_name: pass.name.as_ref().map(|n| n.value.clone()),
-            code,
-            pc: None,
-            position: None,
-            report: Report::bare(Diagnostic::error(code, error.to_string())),
-        };
-    };
-    let name = pass.name.as_ref().map(|n| n.value.clone());
-    run_fault(index, name, f, ready.spans(), ready.source.as_ref())
 }
 
 pub(super) fn command_report(finding: &CommandFinding) -> Report {

@@ -6,13 +6,14 @@ use ctm_files::r700::uniform::UniformPlace;
 use ctm_files::r700::uses::Uses;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::SymbolKind;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most constants of a constant buffer.
 const CONSTANTS_OF_BUFFER: usize = 4096;
 
 /// Constant buffers by bank.
-pub type Buffers = BTreeMap<u8, Vec<[u32; 4]>>;
+pub type Buffers<'a> = BTreeMap<u8, Cow<'a, [[u32; 4]]>>;
 
 /// Stores a uniform of a container, as [`Uniform::lay_out`] lays it out; `given` collects the constants of the constant file.
 ///
@@ -21,13 +22,13 @@ pub type Buffers = BTreeMap<u8, Vec<[u32; 4]>>;
 pub fn store_uniform(
     uniform: &Uniform,
     dwords: &[(usize, u32)],
-    (out, buffers, given): (&mut Constants, &mut Buffers, &mut BTreeSet<u8>),
+    (out, buffers, given): (&mut Constants, &mut Buffers<'_>, &mut BTreeSet<u8>),
 ) -> Result<(), String> {
     let (name, count) = (&uniform.name, uniform.constants());
     let (first, places) = match uniform.place {
         UniformPlace::File(first) => (first, &mut out.file[..]),
         UniformPlace::Buffer(bank, first) => {
-            let buffer = buffers.entry(bank).or_default();
+            let buffer = buffers.entry(bank).or_default().to_mut();
             let needed = (first + count).min(CONSTANTS_OF_BUFFER);
             buffer.resize(buffer.len().max(needed), [0; 4]);
             (first, &mut buffer[..])
@@ -55,7 +56,7 @@ pub fn store_in_window(
     uses: &Uses,
     name: &str,
     value: [u32; 4],
-    buffers: &mut Buffers,
+    buffers: &mut Buffers<'_>,
 ) -> Option<Result<(), String>> {
     for set in 0..2u8 {
         let Some(index) = program.symbol(SymbolKind::Kcache(set), name) else { continue };
@@ -66,7 +67,7 @@ pub fn store_in_window(
                 windows.len()
             )));
         };
-        let buffer = buffers.entry(bank).or_default();
+        let buffer = buffers.entry(bank).or_default().to_mut();
         let index = first as usize + usize::from(index);
         if buffer.len() <= index {
             buffer.resize(index + 1, [0; 4]);

@@ -1,9 +1,11 @@
 //! The memory of an R700 launch: the caller's arrays in place.
 
+use super::constants::Buffers;
 use crate::held::Held;
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::formats::Format;
+use ctm_exec::r700::resources::Image;
 use ctm_exec::r700::{
     Buffer, Cells, Direct, Elements, Exports, Memory, Sampler, Space, Target, Texels, Texture, VertexEvent, Written,
 };
@@ -23,21 +25,31 @@ pub(crate) struct Arrays<'a> {
 /// Everything that a launch reads; the memories of MEM instructions, which it writes too, are dwords of its own.
 #[derive(Default)]
 pub(crate) struct Reads<'a> {
-    pub constants: BTreeMap<u8, Vec<[u32; 4]>>,
+    pub constants: Buffers<'a>,
     pub buffers: BTreeMap<u8, FetchBuffer<'a>>,
     pub textures: BTreeMap<u8, TextureArray<'a>>,
     pub samplers: BTreeMap<u8, Sampler>,
     pub spaces: BTreeMap<Space, Vec<u32>>,
+    pub events: Vec<(Position, VertexEvent)>,
 }
 
 /// A buffer of vertex fetches.
 pub(crate) struct FetchBuffer<'a> {
     pub stride_bytes: u32,
+    pub format: Format,
     pub bytes: Cow<'a, [u8]>,
 }
 
+/// A texture.
+pub(crate) enum TextureArray<'a> {
+    /// Rows and columns.
+    Plain(Box<Plain<'a>>),
+    /// Levels, slices or faces.
+    Image(&'a Image),
+}
+
 /// A texture of one level.
-pub(crate) struct TextureArray<'a> {
+pub(crate) struct Plain<'a> {
     texture: Texture,
     held: Held<'a>,
     /// Four numbers of each texel, converted for engines that need them.
@@ -48,19 +60,67 @@ impl<'a> TextureArray<'a> {
     pub fn new(held: Held<'a>, format: Format) -> Self {
         let (width, height) = (held.like.width, held.like.height);
         let texture = Texture { width, height, format, ..Texture::default() };
-        Self { texture, held, converted: OnceLock::new() }
+        Self::Plain(Box::new(Plain { texture, held, converted: OnceLock::new() }))
     }
 
-    /// Rows and columns.
-    pub fn size(&self) -> [usize; 2] {
-        self.held.size()
+    const fn texture(&self) -> &Texture {
+        match self {
+            Self::Plain(plain) => &plain.texture,
+            Self::Image(image) => &image.texture,
+        }
     }
 
+    fn texel(&self, level: u32, [x, y, z]: [u32; 3]) -> Option<[u32; 4]> {
+        let [width, height, depth] = self.texture().size(level);
+        if x >= width || y >= height || z >= depth {
+            return None;
+        }
+        match self {
+            Self::Plain(plain) => (level == 0).then(|| plain.texel(x, y)),
+            Self::Image(image) => {
+                let row = z as usize * height as usize + y as usize;
+                image.levels.get(level as usize)?.get(row * width as usize + x as usize).copied()
+            }
+        }
+    }
+
+    /// Four numbers of each texel of a level, row by row.
+    fn texels(&self, level: u32) -> Option<&[[u32; 4]]> {
+        match self {
+            Self::Plain(plain) => (level == 0).then(|| plain.texels()),
+            Self::Image(image) => image.levels.get(level as usize),
+        }
+    }
+
+    /// Level 0, for engines that read it in place.
+    fn elements(&self) -> Option<Elements<Texels<'_>>> {
+        let Texture { width, height, .. } = *self.texture();
+        let four = |texels| Elements {
+            bytes: Texels::Dwords(texels),
+            pitch: width,
+            width,
+            height,
+            form: Form::Floats,
+            channels: 4,
+            mask: 0xf,
+            tiles: None,
+        };
+        Some(match self {
+            Self::Plain(plain) if plain.held.like.form == Form::Floats => {
+                plain.held.like.with(Texels::Bytes(plain.held.bytes()))
+            }
+            Self::Plain(plain) => four(plain.texels()),
+            Self::Image(image) => four(image.levels.first()?),
+        })
+    }
+}
+
+impl Plain<'_> {
     fn texel(&self, x: u32, y: u32) -> [u32; 4] {
         self.held.elements().read(x, y, [self.texture.width, self.texture.height])
     }
 
-    /// Four numbers of each texel, row by row: borrowed, where the caller's array has this layout.
+    /// Four numbers of each texel: borrowed, where the caller's array has this layout.
     fn texels(&self) -> &[[u32; 4]] {
         let like = &self.held.like;
         if like.form == Form::Floats
@@ -92,8 +152,8 @@ impl Memory for Reads<'_> {
     }
 
     fn buffer(&self, id: u8) -> Option<Buffer> {
-        let FetchBuffer { stride_bytes, bytes } = self.buffers.get(&id)?;
-        Some(Buffer { size_bytes: bytes.len() as u64, stride_bytes: *stride_bytes, format: Format::default() })
+        let FetchBuffer { stride_bytes, format, bytes } = self.buffers.get(&id)?;
+        Some(Buffer { size_bytes: bytes.len() as u64, stride_bytes: *stride_bytes, format: *format })
     }
 
     fn read_buffer(&self, id: u8, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), MemoryFault> {
@@ -106,7 +166,7 @@ impl Memory for Reads<'_> {
     }
 
     fn texture(&self, id: u8) -> Option<Texture> {
-        self.textures.get(&id).map(|array| array.texture)
+        self.textures.get(&id).map(|array| *array.texture())
     }
 
     fn sampler(&self, id: u8) -> Option<Sampler> {
@@ -114,9 +174,7 @@ impl Memory for Reads<'_> {
     }
 
     fn texel(&self, id: u8, level: u32, [x, y, z]: [u32; 3]) -> Result<[u32; 4], MemoryFault> {
-        let there =
-            |array: &&TextureArray<'_>| level == 0 && x < array.texture.width && y < array.texture.height && z == 0;
-        let texel = self.textures.get(&id).filter(there).map(|array| array.texel(x, y));
+        let texel = self.textures.get(&id).and_then(|array| array.texel(level, [x, y, z]));
         texel.ok_or_else(|| fault(format!("texture {id}"), None, format!("level {level} has no texel ({x}, {y}, {z})")))
     }
 
@@ -137,7 +195,8 @@ impl Memory for Reads<'_> {
         Ok(())
     }
 
-    fn vertex_event(&mut self, _at: Position, _event: VertexEvent) -> Result<(), MemoryFault> {
+    fn vertex_event(&mut self, at: Position, event: VertexEvent) -> Result<(), MemoryFault> {
+        self.events.push((at, event));
         Ok(())
     }
 
@@ -154,7 +213,7 @@ impl Memory for Reads<'_> {
     }
 
     fn texels(&self, id: u8, level: u32) -> Option<&[[u32; 4]]> {
-        self.textures.get(&id).filter(|_| level == 0).map(TextureArray::texels)
+        self.textures.get(&id)?.texels(level)
     }
 }
 
@@ -234,14 +293,7 @@ impl Memory for Arrays<'_> {
         }
         let Self { reads, targets: arrays } = self;
         let reads: &Reads<'_> = reads;
-        let of = |id: &u8| {
-            let array = reads.textures.get(id)?;
-            let like = &array.held.like;
-            Some(match like.form {
-                Form::Floats => like.with(Texels::Bytes(array.held.bytes())),
-                _ => Elements { form: Form::Floats, channels: 4, ..like.with(Texels::Dwords(array.texels())) },
-            })
-        };
+        let of = |id: &u8| reads.textures.get(id)?.elements();
         let textures = textures.iter().map(of).collect::<Option<_>>()?;
         let mut found: Vec<Option<Elements<Cells<'_>>>> = Vec::new();
         found.resize_with(targets.len(), || None);

@@ -1,38 +1,40 @@
-//! Launches of R700 programs on the caller's arrays: engines read and write them in place.
+//! Launches of R700 programs: names into numbers, then on the caller's arrays in place, or as commands of a device.
 //!
 //! | file | what |
 //! |---|---|
 //! | `constants` | named constants in the constant file and in constant buffers |
 //! | `memory` | the arrays as engines reach them |
+//! | `commands` | the commands of a launch |
 
+mod commands;
 pub mod constants;
 mod memory;
 
 use crate::error::{ArgumentError, Error};
 use crate::fit::{ANY_SIZE, Fit, size_misfit};
 use crate::held::Held;
-use crate::landing::{Demands, Landing};
-use crate::model::{Bindings, Done, Launch, Place};
+use crate::landing::{Demands, Output, elsewhere};
+use crate::model::{Bindings, Done, HostRegisters, Launch, Options};
 use crate::slot::{Ref, register};
+use crate::source::{Conditional, DeviceArray, Items, Place, Source as Array};
 use crate::view::{COLUMNS, Numbers, View};
-use constants::{not_given, store_in_window, store_uniform};
-use ctm_exec::r700::{self, CF_CONSTANTS, Constants, LoopConstant, Sampler, Target};
+use constants::{Buffers, not_given, store_in_window, store_uniform};
+use ctm_exec::r700::formats::Format;
+use ctm_exec::r700::{self, CF_CONSTANTS, Constants, LoopConstant, Sampler, Space, Target};
 use ctm_exec::x1k::Plane;
 use ctm_exec::{Domain, GroupSize};
 use ctm_files::error::{finding_report, run_fault};
-use ctm_files::program::with_names;
-use ctm_files::r700::gfd::{attribute_fetch, uniforms_of};
-use ctm_files::r700::uniform::Uniform;
-use ctm_files::r700::uniform::UniformPlace;
-use ctm_files::r700::uses::{Uses, textures_at_position};
-use ctm_files::r700::{Loaded, target_name};
-use ctm_files::render::Report;
+use ctm_files::r700::uniform::{Uniform, UniformPlace};
+use ctm_files::r700::uses::Uses;
+use ctm_files::r700::{Interface, Loaded, target_name};
+use ctm_files::render::{Report, Source};
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::r700::program::{Program, Stage, SymbolKind};
-use memory::{Arrays, FetchBuffer, TextureArray};
+use memory::{Arrays, FetchBuffer, Reads, TextureArray};
 use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Most rows and columns of a texture.
@@ -59,81 +61,157 @@ pub fn default_planes(stage: Stage, domain: Domain) -> Vec<Plane> {
     vec![Plane { temp: 0, origin: [-first, 0.0, 0.0, 0.0], di, dj, bits: true }]
 }
 
-/// Runs a launch of this program.
-pub(crate) fn run(mut launch: Launch<'_>, loaded: &Loaded) -> Result<Done, Error> {
-    let given = launch.take_bindings()?;
-    let (domain, options) = (launch.the_domain()?, launch.options.clone());
-    let mut program = with_names(&loaded.program);
-    let mut uses = Uses::of(&program.decode());
-    let fetch = match uses.calls_fetch && given.registers.is_empty() {
-        true => attribute_fetch(&program),
-        false => None,
-    };
-    let mut findings = loaded.reports.clone();
-    if let Some(fetch) = &fetch {
-        // Both run in the same registers.
-        program.gprs = program.gprs.max(fetch.gprs);
-        uses = uses.and(Uses::of(&fetch.decode()));
-    }
-    let program = &program;
-    let stage = program.stage.unwrap_or(Stage::Pixel);
-    let mut warn = |rule, message: String| findings.push(Report::bare(Diagnostic::warning(rule, message)));
-    if uses.calls_fetch && fetch.is_none() && given.registers.is_empty() {
-        let message = "the program calls a fetch subroutine (CALL_FS), and none is given: the call does nothing";
-        warn("no-fetch-program", message.to_owned());
-    }
-    let mut arrays = Arrays::default();
-    inputs(&given, (program, &uses), (domain, launch.fit()), &mut arrays, &mut warn)?;
-    let Bindings { outputs, memories, registers, buffers, floats, ints, bools, .. } = given;
-    for (bank, rows) in buffers {
-        let name = || format!("constant buffer {bank}");
-        if bank > 15 {
-            let message = format!("there is no constant buffer {bank}; 0 to 15 are possible");
-            return Err(ArgumentError::Value { name: name(), message }.into());
+/// A launch whose slots are numbers.
+pub(crate) struct Bound<'a> {
+    program: Cow<'a, Program>,
+    source: Option<&'a Arc<Source>>,
+    /// The fetch subroutine.
+    fetch: Option<&'a Program>,
+    host: HostRegisters<'a>,
+    stage: Stage,
+    constants: Constants,
+    planes: Vec<Plane>,
+    reads: Reads<'a>,
+    /// Inputs in a device's memory, buffers apart from textures.
+    textures: BTreeMap<u8, DeviceArray>,
+    buffers: BTreeMap<u8, DeviceArray>,
+    /// Dwords or elements of a thread's item, by memory.
+    items: BTreeMap<Space, u32>,
+    outputs: BTreeMap<Target, Output<'a>>,
+    conditional: Option<Conditional>,
+    domain: Domain,
+    options: Options<'a>,
+    /// Findings on the launch itself.
+    pub warnings: Vec<Report>,
+}
+
+impl<'a> Bound<'a> {
+    /// The launch with numbers in place of names, everything checked.
+    pub fn of(mut launch: Launch<'a>, loaded: &'a Loaded) -> Result<Self, Error> {
+        let given = launch.take_bindings()?;
+        let (domain, options) = (launch.the_domain()?, launch.options.clone());
+        let Some(interface) = launch.program.interface() else {
+            return Err(ArgumentError::WrongIsa { what: "the launch", isa: "R700" }.into());
+        };
+        let host = given.host.unwrap_or_default();
+        let is_plain = given.registers.is_empty();
+        let attributes = interface.attributes.as_ref().filter(|_| is_plain);
+        let (fetch, uses) = match (host.fetch_program, attributes) {
+            (Some(fetch), _) => (Some(fetch), Cow::Owned(interface.uses.clone().and(Uses::of(&fetch.decode())))),
+            (None, Some((fetch, both))) => (Some(fetch), Cow::Borrowed(both)),
+            (None, None) => (None, Cow::Borrowed(&interface.uses)),
+        };
+        let mut program = Cow::Borrowed(&interface.program);
+        if let Some(fetch) = fetch.filter(|fetch| fetch.gprs > program.gprs) {
+            // Both run in the same registers.
+            program.to_mut().gprs = fetch.gprs;
         }
-        if arrays.reads.constants.insert(bank, rows).is_some() {
-            return Err(ArgumentError::Twice { what: "constant", name: name() }.into());
+        let stage = host.stage.or(program.stage).unwrap_or(Stage::Pixel);
+        let mut warnings = loaded.reports.clone();
+        let mut warn = |rule, message: String| warnings.push(Report::bare(Diagnostic::warning(rule, message)));
+        if uses.calls_fetch && fetch.is_none() && is_plain {
+            let message = "the program calls a fetch subroutine (CALL_FS), and none is given: the call does nothing";
+            warn("no-fetch-program", message.to_owned());
         }
-    }
-    let constants = constants((&floats, &ints, &bools), (program, &uses), &mut arrays, &mut warn)?;
-    for (space, dwords) in memories {
-        if arrays.reads.spaces.insert(space, dwords).is_some() {
-            return Err(ArgumentError::Twice { what: "memory", name: space.name().to_owned() }.into());
+        let mut bound = Self {
+            program,
+            source: loaded.source.as_ref(),
+            fetch,
+            host,
+            stage,
+            constants: Constants::default(),
+            planes: Vec::new(),
+            reads: Reads::default(),
+            textures: BTreeMap::new(),
+            buffers: BTreeMap::new(),
+            items: BTreeMap::new(),
+            outputs: BTreeMap::new(),
+            conditional: given.conditional,
+            domain,
+            options,
+            warnings: Vec::new(),
+        };
+        bound.inputs(&given, (interface, &uses), launch.fit(), &mut warn)?;
+        let Bindings { outputs, memories, registers, buffers, floats, ints, bools, .. } = given;
+        for (bank, rows) in buffers {
+            let name = || format!("constant buffer {bank}");
+            if bank > 15 {
+                let message = format!("there is no constant buffer {bank}; 0 to 15 are possible");
+                return Err(ArgumentError::Value { name: name(), message }.into());
+            }
+            if bound.reads.constants.insert(bank, rows).is_some() {
+                return Err(ArgumentError::Twice { what: "constant", name: name() }.into());
+            }
         }
+        let of_program = (&*bound.program, &interface.uniforms[..], &*uses);
+        bound.constants = constants((&floats, &ints, &bools), of_program, &mut bound.reads.constants, &mut warn)?;
+        for (space, dwords, item) in memories {
+            if bound.reads.spaces.insert(space, dwords).is_some() {
+                return Err(ArgumentError::Twice { what: "memory", name: space.name().to_owned() }.into());
+            }
+            bound.items.insert(space, item);
+        }
+        if let Some(space) = uses.spaces.iter().find(|space| !bound.reads.spaces.contains_key(space)) {
+            return Err(ArgumentError::Missing { what: "memory", name: space.name().to_owned() }.into());
+        }
+        if uses.targets.is_empty() && uses.spaces.is_empty() && !uses.emits {
+            warn("no-output", "the program exports nothing and writes no memory, so this run has no result".to_owned());
+        }
+        bound.outputs = landings(outputs, &uses, Demands { domain, line: launch.line(), uncached: false })?;
+        bound.planes = if is_plain { default_planes(stage, domain) } else { registers };
+        bound.warnings = warnings;
+        Ok(bound)
     }
-    if let Some(space) = uses.spaces.iter().find(|space| !arrays.reads.spaces.contains_key(space)) {
-        return Err(ArgumentError::Missing { what: "memory", name: space.name().to_owned() }.into());
+
+    /// The item size of a memory.
+    fn item(&self, space: Space) -> u32 {
+        self.items.get(&space).copied().unwrap_or(0)
     }
-    if uses.targets.is_empty() && uses.spaces.is_empty() && !uses.emits {
-        warn("no-output", "the program exports nothing and writes no memory, so this run has no result".to_owned());
+
+    /// Runs it on arrays of the caller's.
+    pub fn run(mut self) -> Result<Done, Error> {
+        let (program, options, host) = (&*self.program, &self.options, &self.host);
+        let far = self.textures.keys().map(|&n| named(program, SymbolKind::Resource, 't', n));
+        let mut far = far.chain(self.buffers.keys().map(|&n| named(program, SymbolKind::Buffer, 'b', n)));
+        if let Some(name) = far.next().or(self.conditional.map(|_| "conditional".to_owned())) {
+            return Err(elsewhere(name, true).into());
+        }
+        let of_engine = r700::Launch {
+            fetch_program: self.fetch,
+            stage: self.stage,
+            chip: host.chip,
+            wavefront: options.group.unwrap_or(GroupSize::R700),
+            group_threads: host.group_threads,
+            reduction_stride: self.item(Space::Reduction),
+            ring_item_dwords: self.item(Space::Ring),
+            stream_item_dwords: [0, 1, 2, 3].map(|n| self.item(Space::Stream(n))),
+            vertex_offset: host.index_offsets[0],
+            instance_offset: host.index_offsets[1],
+            global_gprs: host.global_gprs,
+            semantics: host.semantics,
+            planes: &self.planes,
+            budget: options.budget,
+            threads: options.threads,
+            checks: options.checks,
+            counters: options.counters,
+            ..r700::Launch::new(program, &self.constants, self.domain)
+        };
+        let engine = options.engine()?;
+        let mut arrays = Arrays { reads: std::mem::take(&mut self.reads), targets: BTreeMap::new() };
+        for (target, output) in &mut self.outputs {
+            arrays.targets.insert(*target, output.here(|| target_name(*target))?.elements());
+        }
+        let started = Instant::now();
+        let outcome = engine.run_r700_under(&options.control, &of_engine, &mut arrays);
+        let elapsed = started.elapsed();
+        let (spans, source) = (&program.spans, self.source);
+        let outcome = outcome.map_err(|fault| Error::Fault(Box::new(run_fault(0, None, &fault, spans, source))))?;
+        let findings = outcome.findings.iter().map(|finding| finding_report(finding, spans, source)).collect();
+        let Reads { spaces: memories, events, .. } = arrays.reads;
+        let outputs = self.outputs.into_iter();
+        let outputs = outputs.filter_map(|(target, output)| Some((target_name(target), output.finish()?))).collect();
+        Ok(Done { outputs, memories, events, counters: outcome.counters, findings, elapsed })
     }
-    let mut outputs = landings(outputs, &uses, Demands { domain, line: launch.line(), uncached: false })?;
-    for (target, output) in &mut outputs {
-        arrays.targets.insert(*target, output.elements());
-    }
-    let planes = if registers.is_empty() { default_planes(stage, domain) } else { registers };
-    let of_engine = r700::Launch {
-        fetch_program: fetch.as_ref(),
-        stage,
-        wavefront: options.group.unwrap_or(GroupSize::R700),
-        planes: &planes,
-        budget: options.budget,
-        threads: options.threads,
-        checks: options.checks,
-        counters: options.counters,
-        ..r700::Launch::new(program, &constants, domain)
-    };
-    let engine = options.engine()?;
-    let started = Instant::now();
-    let outcome = engine.run_r700_under(&options.control, &of_engine, &mut arrays);
-    let elapsed = started.elapsed();
-    let (spans, source) = (&program.spans, loaded.source.as_ref());
-    let outcome = outcome.map_err(|fault| Error::Fault(Box::new(run_fault(0, None, &fault, spans, source))))?;
-    findings.extend(outcome.findings.iter().map(|finding| finding_report(finding, spans, source)));
-    let memories = std::mem::take(&mut arrays.reads.spaces);
-    drop(arrays);
-    let outputs = outputs.into_iter().filter_map(|(target, output)| Some((target_name(target), output.finish()?)));
-    Ok(Done { outputs: outputs.collect(), memories, counters: outcome.counters, findings, elapsed })
 }
 
 /// A number after a letter: `i3`.
@@ -179,70 +257,124 @@ fn named(program: &Program, kind: SymbolKind, prefix: char, index: u8) -> String
     symbol.map_or_else(|| format!("{prefix}{index}"), |symbol| symbol.name.clone())
 }
 
-/// Binds textures with their samplers, and buffers.
-fn inputs<'a>(
-    given: &Bindings<'a>,
-    (program, uses): (&Program, &Uses),
-    (domain, fit): (Domain, Fit),
-    arrays: &mut Arrays<'a>,
-    warn: &mut impl FnMut(&'static str, String),
-) -> Result<(), ArgumentError> {
-    let at_position = match given.registers.is_empty() && !given.inputs.is_empty() {
-        true => textures_at_position(program),
-        false => BTreeSet::new(),
-    };
-    for (which, view, sampler) in &given.inputs {
-        let (is_buffer, slot) = input(program, which)?;
-        let shape = |message: String| ArgumentError::Shape { name: which.text(), message };
-        let twice = || ArgumentError::Twice { what: "input", name: which.text() };
-        if is_buffer {
+impl<'a> Bound<'a> {
+    /// Binds textures with their samplers, and buffers.
+    fn inputs(
+        &mut self,
+        given: &Bindings<'a>,
+        (interface, uses): (&Interface, &Uses),
+        fit: Fit,
+        warn: &mut impl FnMut(&'static str, String),
+    ) -> Result<(), ArgumentError> {
+        let (program, reads) = (&*self.program, &mut self.reads);
+        let numbered = !given.samplers.is_empty();
+        for (id, sampler) in &given.samplers {
+            if reads.samplers.insert(*id, *sampler).is_some_and(|other| other != *sampler) {
+                return Err(ArgumentError::Twice { what: "sampler", name: format!("s{id}") });
+            }
+        }
+        let mut items = Vec::new();
+        for (which, Items { bytes, stride_bytes, format }) in &given.items {
+            let slot = match which {
+                Ref::Index(n) => *n,
+                Ref::Name(_) => match input(program, which)? {
+                    (true, n) => n,
+                    (false, _) => {
+                        let message = "it is a texture, and a buffer is given".to_owned();
+                        return Err(ArgumentError::Shape { name: which.text(), message });
+                    }
+                },
+            };
+            let bytes = Cow::Borrowed(*bytes);
+            items.push((slot, which, FetchBuffer { stride_bytes: *stride_bytes, format: *format, bytes }));
+        }
+        for (which, source, sampler) in &given.inputs {
+            let (is_buffer, slot) = input(program, which)?;
+            let shape = |message: String| ArgumentError::Shape { name: which.text(), message };
+            let twice = || ArgumentError::Twice { what: "input", name: which.text() };
+            if is_buffer {
+                if let Array::Device(array) = source {
+                    if self.buffers.insert(slot, *array).is_some() {
+                        return Err(twice());
+                    }
+                    continue;
+                }
+                let Array::View(view) = source else {
+                    return Err(shape("it is a buffer, and a texture is given".to_owned()));
+                };
+                let stride_bytes = u32::try_from(4 * view.channels).unwrap_or(16);
+                let bytes = bytes(view).map_err(shape)?;
+                items.push((slot, which, FetchBuffer { stride_bytes, format: Format::default(), bytes }));
+                continue;
+            }
+            let (size, is_twice) = match *source {
+                Array::View(view) => {
+                    let held = Held::of(&view, TEXTURE_SIDE).map_err(shape)?;
+                    (held.size(), reads.textures.insert(slot, TextureArray::new(held, view.texel_format())).is_some())
+                }
+                Array::Texture(image) => {
+                    let size = [image.texture.height, image.texture.width].map(|n| n as usize);
+                    (size, reads.textures.insert(slot, TextureArray::Image(image)).is_some())
+                }
+                Array::Device(array) => (array.size(), self.textures.insert(slot, array).is_some()),
+            };
+            if is_twice || reads.textures.contains_key(&slot) && self.textures.contains_key(&slot) {
+                return Err(twice());
+            }
+            if given.registers.is_empty()
+                && interface.at_position.contains(&slot)
+                && sampler.is_none()
+                && !numbered
+                && let Some(message) = size_misfit(size, self.domain, fit)
+            {
+                return Err(shape(format!("{message}; {ANY_SIZE}")));
+            }
+            let Some(samplers) = uses.textures.get(&slot) else {
+                warn("input-not-read", format!("texture {slot} is given, and the program does not read it"));
+                continue;
+            };
+            if numbered && sampler.is_none() {
+                continue;
+            }
+            let sampler = of_plane(sampler.unwrap_or_default());
+            for &id in samplers {
+                if reads.samplers.insert(id, sampler).is_some_and(|other| other != sampler) {
+                    let message = format!("two textures describe sampler {id}, and not in the same way");
+                    return Err(ArgumentError::Value { name: which.text(), message });
+                }
+            }
+        }
+        for (slot, which, buffer) in items {
             if !uses.buffers.contains(&slot) {
                 let message = format!("buffer {slot} is given, and the program does not fetch from it");
                 warn("buffer-not-read", message);
             }
-            let stride_bytes = u32::try_from(4 * view.channels).unwrap_or(16);
-            let buffer = FetchBuffer { stride_bytes, bytes: bytes(view).map_err(shape)? };
-            if arrays.reads.buffers.insert(slot, buffer).is_some() {
-                return Err(twice());
+            if reads.buffers.insert(slot, buffer).is_some() {
+                return Err(ArgumentError::Twice { what: "input", name: which.text() });
             }
-            continue;
         }
-        let array = TextureArray::new(Held::of(view, TEXTURE_SIDE).map_err(shape)?, view.texel_format());
-        if at_position.contains(&slot)
-            && sampler.is_none()
-            && let Some(message) = size_misfit(array.size(), domain, fit)
-        {
-            return Err(shape(format!("{message}; {ANY_SIZE}")));
-        }
-        if arrays.reads.textures.insert(slot, array).is_some() {
-            return Err(twice());
-        }
-        let sampler = sampler.unwrap_or_default();
-        let [x, y] = sampler.wrap;
-        let sampler = Sampler {
-            magnify: sampler.filter,
-            minify: sampler.filter,
-            wrap: [x, y, Sampler::default().wrap[2]],
-            border: sampler.border,
-            ..Sampler::default()
-        };
-        let Some(samplers) = uses.textures.get(&slot) else {
-            warn("input-not-read", format!("texture {slot} is given, and the program does not read it"));
-            continue;
-        };
-        for &id in samplers {
-            if arrays.reads.samplers.insert(id, sampler).is_some_and(|other| other != sampler) {
-                let message = format!("two textures describe sampler {id}, and not in the same way");
-                return Err(ArgumentError::Value { name: which.text(), message });
-            }
+        let (textures, buffers) = (&self.textures, &self.buffers);
+        let absent = |slot: &&u8| !reads.textures.contains_key(slot) && !textures.contains_key(slot);
+        let texture = uses.textures.keys().find(absent);
+        let absent = |slot: &&u8| !reads.buffers.contains_key(slot) && !buffers.contains_key(slot);
+        let buffer = uses.buffers.iter().find(absent);
+        let missing = texture.map(|&slot| named(program, SymbolKind::Resource, 't', slot));
+        match missing.or_else(|| buffer.map(|&slot| named(program, SymbolKind::Buffer, 'b', slot))) {
+            Some(name) => Err(ArgumentError::Missing { what: "input", name }),
+            None => Ok(()),
         }
     }
-    let texture = uses.textures.keys().find(|slot| !arrays.reads.textures.contains_key(slot));
-    let buffer = uses.buffers.iter().find(|slot| !arrays.reads.buffers.contains_key(slot));
-    let missing = texture.map(|&slot| named(program, SymbolKind::Resource, 't', slot));
-    match missing.or_else(|| buffer.map(|&slot| named(program, SymbolKind::Buffer, 'b', slot))) {
-        Some(name) => Err(ArgumentError::Missing { what: "input", name }),
-        None => Ok(()),
+}
+
+/// A sampler of two coordinates.
+fn of_plane(sampler: ctm_exec::x1k::Sampler) -> Sampler {
+    let [x, y] = sampler.wrap;
+    Sampler {
+        magnify: sampler.filter,
+        minify: sampler.filter,
+        wrap: [x, y, Sampler::default().wrap[2]],
+        border: sampler.border,
+        ..Sampler::default()
     }
 }
 
@@ -278,11 +410,10 @@ type Given<'g> = (&'g [(Ref, Vec<u32>)], &'g [(Ref, LoopConstant)], &'g [(Ref, b
 
 fn constants(
     (floats, ints, bools): Given<'_>,
-    (program, uses): (&Program, &Uses),
-    arrays: &mut Arrays<'_>,
+    (program, uniforms, uses): (&Program, &[Uniform], &Uses),
+    buffers: &mut Buffers<'_>,
     warn: &mut impl FnMut(&'static str, String),
 ) -> Result<Constants, ArgumentError> {
-    let uniforms = uniforms_of(program);
     let mut out = Constants::default();
     let mut given = BTreeSet::new();
     let mut seen: BTreeSet<Ref> = BTreeSet::new();
@@ -292,10 +423,10 @@ fn constants(
             let twice = ArgumentError::Twice { what: "constant", name: which.text() };
             if seen.insert(which) { Ok(()) } else { Err(twice) }
         };
-        if let Some(uniform) = whole(floats, &uniforms, which) {
+        if let Some(uniform) = whole(floats, uniforms, which) {
             once(which.clone())?;
             let dwords = uniform.lay_out(bits).map_err(wrong)?;
-            let places = (&mut out, &mut arrays.reads.constants, &mut given);
+            let places = (&mut out, &mut *buffers, &mut given);
             store_uniform(uniform, &dwords, places).map_err(wrong)?;
             continue;
         }
@@ -310,12 +441,12 @@ fn constants(
         let index = match (index, which) {
             (Some(index), _) => index,
             (None, Ref::Name(name)) => {
-                if let Some(stored) = store_in_window(program, uses, name, value, &mut arrays.reads.constants) {
+                if let Some(stored) = store_in_window(program, uses, name, value, buffers) {
                     once(which.clone())?;
                     stored.map_err(wrong)?;
                     continue;
                 }
-                register(name, &['C', 'c']).ok_or_else(|| unknown(program, &uniforms, name))?
+                register(name, &['C', 'c']).ok_or_else(|| unknown(program, uniforms, name))?
             }
             (None, Ref::Index(_)) => continue,
         };
@@ -344,7 +475,7 @@ fn constants(
         }
     }
     let mut missing: Vec<String> = Vec::new();
-    let absent = uses.banks.iter().filter(|bank| !arrays.reads.constants.contains_key(bank));
+    let absent = uses.banks.iter().filter(|bank| !buffers.contains_key(bank));
     missing.extend(absent.map(|n| format!("constant buffer {n}")));
     if !uses.relative_constants {
         missing.extend(uses.constants.difference(&given).map(|n| format!("C{n}")));
@@ -369,13 +500,13 @@ fn unknown(program: &Program, uniforms: &[Uniform], name: &str) -> ArgumentError
 
 /// The outputs of the launch: those that the caller names, and all others that the program exports.
 fn landings<'a>(
-    wanted: Vec<(Ref, usize, Place<'a>)>,
+    wanted: Vec<(Ref, Place<'a>)>,
     uses: &Uses,
     demands: Demands,
-) -> Result<BTreeMap<Target, Landing<'a>>, ArgumentError> {
+) -> Result<BTreeMap<Target, Output<'a>>, ArgumentError> {
     let written = || uses.targets.iter().map(|&target| target_name(target)).collect::<Vec<_>>();
     let mut out = BTreeMap::new();
-    for (which, channels, place) in wanted {
+    for (which, place) in wanted {
         let name = which.text();
         let Some(target) = target_of(&which) else {
             return Err(ArgumentError::UnknownName { what: "output", name, known: written() });
@@ -386,11 +517,11 @@ fn landings<'a>(
         if out.contains_key(&target) {
             return Err(ArgumentError::Twice { what: "output", name });
         }
-        out.insert(target, Landing::new(&name, channels, place, demands)?);
+        out.insert(target, Output::new(&name, place, demands)?);
     }
     for &target in &uses.targets {
         if let Entry::Vacant(free) = out.entry(target) {
-            free.insert(Landing::new(&target_name(target), 4, Place::New, demands)?);
+            free.insert(Output::new(&target_name(target), Place::New(4), demands)?);
         }
     }
     Ok(out)

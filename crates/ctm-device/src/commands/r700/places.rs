@@ -1,7 +1,8 @@
 //! Operands of the commands of R700 devices as plain structures: addresses and formats.
 
-use super::{FetchFormatWord, ProgramForm};
+use super::{FetchFormatWord, MemoryKind, ProgramForm};
 use crate::memory::GpuAddr;
+use ctm_exec::r700::Space;
 use ctm_exec::r700::formats::Format;
 use ctm_isa::r700::Program;
 
@@ -81,5 +82,19 @@ impl From<FetchFormatWord> for Format {
 impl From<Format> for FetchFormatWord {
     fn from(format: Format) -> Self {
         Self { data: format.data, numbers: format.numbers, sign: format.sign, srf: format.srf, endian: format.endian }
+    }
+}
+
+impl From<Space> for MemoryKind {
+    fn from(space: Space) -> Self {
+        match space {
+            Space::Reduction => Self::Reduction,
+            Space::Ring => Self::Ring,
+            Space::Stream(0) => Self::Stream0,
+            Space::Stream(1) => Self::Stream1,
+            Space::Stream(2) => Self::Stream2,
+            Space::Stream(_) => Self::Stream3,
+            Space::Scatter => Self::Scatter,
+        }
     }
 }

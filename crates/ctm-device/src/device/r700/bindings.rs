@@ -2,7 +2,6 @@
 
 use super::input_size;
 use super::registers::{BoundTexture, texel_format};
-use crate::commands::MemoryKind;
 use crate::device::launch::array;
 use crate::device::registers::Registers;
 use crate::mc::ByteOrder;
@@ -10,19 +9,6 @@ use crate::memory::GpuAddr;
 use ctm_exec::fault::MemoryFault;
 use ctm_exec::r700::{Buffer, Elements, Space, Texture};
 use ctm_exec::x1k::Form;
-
-/// The command's name for a memory.
-pub(super) const fn kind(space: Space) -> MemoryKind {
-    match space {
-        Space::Reduction => MemoryKind::Reduction,
-        Space::Ring => MemoryKind::Ring,
-        Space::Stream(0) => MemoryKind::Stream0,
-        Space::Stream(1) => MemoryKind::Stream1,
-        Space::Stream(2) => MemoryKind::Stream2,
-        Space::Stream(_) => MemoryKind::Stream3,
-        Space::Scatter => MemoryKind::Scatter,
-    }
-}
 
 /// A buffer, as registers describe it.
 pub(super) fn buffer(registers: &Registers, id: u8) -> Option<Buffer> {

@@ -1,6 +1,6 @@
 //! Inputs of a launch while its outputs are mapped by the engine: parts of the arenas that are not written meanwhile.
 
-use super::bindings::{buffer, floats, kind, missing, space_name, texture};
+use super::bindings::{buffer, floats, missing, space_name, texture};
 use super::touched::Touched;
 use super::{BoundTexture, input_size};
 use crate::commands::MemoryKind;
@@ -194,11 +194,11 @@ impl Memory for Reads<'_> {
     }
 
     fn space(&self, space: Space) -> Option<u64> {
-        self.registers.r700.memories.get(&kind(space)).map(|place| u64::from(place.bytes / 4))
+        self.registers.r700.memories.get(&MemoryKind::from(space)).map(|place| u64::from(place.bytes / 4))
     }
 
     fn load(&self, space: Space, dword: u64) -> Result<u32, MemoryFault> {
-        let dwords = self.of(Resource::Space(kind(space))).as_chunks::<4>().0;
+        let dwords = self.of(Resource::Space(space.into())).as_chunks::<4>().0;
         let found = usize::try_from(dword).ok().and_then(|dword| dwords.get(dword));
         found.map(|b| u32::from_le_bytes(*b)).ok_or_else(|| missing(space_name(space), "there is no such dword"))
     }

@@ -1,6 +1,6 @@
 //! The memory of a running R700 program: constants, buffers, textures, memories and exports, all in the arenas.
 
-use super::bindings::{buffer, floats, kind, missing, space_name, texture};
+use super::bindings::{buffer, floats, missing, space_name, texture};
 use super::lent::{Parts, Reads};
 use super::touched::Touched;
 use super::{BoundTexture, input_size, load};
@@ -137,7 +137,7 @@ impl<'a> LaunchMemory<'a> {
 
     /// Where a dword of a memory lies.
     fn dword(&self, space: Space, dword: u64) -> Result<u64, MemoryFault> {
-        match self.registers.r700.memories.get(&kind(space)) {
+        match self.registers.r700.memories.get(&MemoryKind::from(space)) {
             Some(place) if dword < u64::from(place.bytes / 4) => Ok(u64::from(place.base.0) + dword * 4),
             Some(_) => Err(missing(space_name(space), "there is no such dword")),
             None => Err(missing(space_name(space), "it is not set; `set_memory` says where it lies")),
@@ -244,7 +244,7 @@ impl Memory for LaunchMemory<'_> {
     }
 
     fn space(&self, space: Space) -> Option<u64> {
-        self.registers.r700.memories.get(&kind(space)).map(|place| u64::from(place.bytes / 4))
+        self.registers.r700.memories.get(&MemoryKind::from(space)).map(|place| u64::from(place.bytes / 4))
     }
 
     fn load(&self, space: Space, dword: u64) -> Result<u32, MemoryFault> {

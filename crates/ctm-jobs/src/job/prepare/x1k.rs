@@ -5,14 +5,16 @@ use crate::job::load::Loaded;
 use crate::job::located::Located;
 use crate::job::model::{FromOutput, Job, Output, Pass, ProgramInfo};
 use crate::job::read::is_flag;
-use crate::job::ready::{OutputRead, Own, Ready, ReadyOutput, ReadyTexture, X1kReady};
+use crate::job::ready::{OutputRead, Own, Ready, ReadyOutput, ReadyTexture};
 use crate::job::slots::Slots;
 use ctm_device::commands::CondLoc;
 use ctm_device::mc::{Format, MAX_INDEX};
-use ctm_exec::x1k::Constants;
+use ctm_exec::r700::LoopConstant;
 use ctm_files::error::JobError;
+use ctm_files::program::Code;
 use ctm_files::render::Source;
 use ctm_files::render::report_at;
+use ctm_image::ctm_elf;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::x1k::Program;
 use ctm_isa::x1k::program::{Literal, Preload, SymbolKind, Usage};
@@ -20,6 +22,14 @@ use ctm_launch::Ref;
 use ctm_launch::{Fit, misfit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+/// Constants by number.
+#[derive(Default)]
+struct Constants {
+    floats: BTreeMap<u8, [u32; 4]>,
+    ints: BTreeMap<u8, LoopConstant>,
+    bools: BTreeMap<u8, bool>,
+}
 
 impl Checker {
     /// The program of a pass; each file is read once.
@@ -46,11 +56,12 @@ impl Checker {
     }
 
     pub(super) fn x1k_pass(&mut self, job: &Job, pass: &Pass) -> Option<Ready> {
-        let loaded = self.x1k_program(job, pass)?;
-        let mut program = loaded.program.clone();
+        let mut loaded = Loaded::clone(&*self.x1k_program(job, pass)?);
+        let source = loaded.source.clone();
+        let program = &mut loaded.program;
         let usage = program.usage();
         let errors_before = self.errors();
-        let constants = self.x1k_constants(pass, &mut program, &usage, loaded.source.as_ref());
+        let Constants { floats, ints, bools } = self.x1k_constants(pass, program, &usage, source.as_ref());
         self.reports.extend(too_many_rows(job, pass));
         if pass.registers.is_some() {
             program.preloads.clear();
@@ -63,8 +74,11 @@ impl Checker {
             );
             self.error(&pass.program, "interpolants", message);
         }
-        let (textures, reads) = self.x1k_textures(pass, &program, &usage);
-        let outputs = self.x1k_outputs(pass, &program, &usage);
+        if let Err(e) = ctm_elf::write(program) {
+            self.error(&pass.program, e.name(), format!("{}: {e}", pass.program.value.display()));
+        }
+        let (textures, reads) = self.x1k_textures(pass, program, &usage);
+        let outputs = self.x1k_outputs(pass, program, &usage);
         let exports = usage.conditional_value && pass.conditional.is_some();
         if usage.outputs.is_empty() && !exports {
             let report = report_at(
@@ -88,15 +102,9 @@ impl Checker {
             self.warn(&pass.program, "no-conditional-value", message);
         }
         let varying = varying(pass, |name| program.symbol(SymbolKind::Float, name));
-        let mask = masks.first().copied().unwrap_or(15);
-        let own = X1kReady { program, constants, textures, mask };
-        (self.errors() == errors_before).then(|| Ready {
-            varying,
-            source: loaded.source.clone(),
-            reads,
-            outputs,
-            own: Own::X1k(Box::new(own)),
-        })
+        let (program, own) = (Code::X1k(Arc::new(loaded)).into(), Own::X1k(textures));
+        let ready = Ready { program, floats, ints, bools, varying, reads, outputs, own };
+        (self.errors() == errors_before).then_some(ready)
     }
 
     /// The number of a name, or an error that lists the names there are.
@@ -123,7 +131,7 @@ impl Checker {
         // Each with its source: a flag overrides the file, which may name it otherwise.
         let mut given: BTreeMap<(SymbolKind, u8), bool> = BTreeMap::new();
         macro_rules! bank {
-            ($map:expr, $kind:expr, $file:expr) => {
+            ($map:expr, $kind:expr, $to:expr) => {
                 for (which, value) in &$map {
                     let at = Located { value: which.clone(), place: value.place.clone() };
                     if let Some(index) = self.x1k_number(&at, program, $kind) {
@@ -137,16 +145,14 @@ impl Checker {
                             _ => {}
                         }
                         given.insert(($kind, index), by_flag);
-                        if let Some(slot) = $file.get_mut(usize::from(index)) {
-                            *slot = value.value;
-                        }
+                        $to.insert(index, value.value);
                     }
                 }
             };
         }
-        bank!(pass.float, SymbolKind::Float, constants.float);
-        bank!(pass.int, SymbolKind::Int, constants.int);
-        bank!(pass.bool, SymbolKind::Bool, constants.bool);
+        bank!(pass.float, SymbolKind::Float, constants.floats);
+        bank!(pass.int, SymbolKind::Int, constants.ints);
+        bank!(pass.bool, SymbolKind::Bool, constants.bools);
         // Constants at the top of a job may be another pass's; named ones may have been optimised away.
         if !self.several {
             let mut all = unread("c", pass.float.keys(), &usage.float_constants);
@@ -334,7 +340,7 @@ impl Checker {
 
     /// Outputs by names that no program has: each pass leaves out those that may be another pass's.
     pub(super) fn named_outputs(&mut self, job: &Job, passes: &[Ready]) {
-        let programs = || passes.iter().filter_map(Ready::x1k).map(|own| &own.program);
+        let programs = || passes.iter().filter_map(|ready| ready.program.as_x1k());
         let known = |name: &str| programs().any(|program| program.symbol(SymbolKind::Output, name).is_some());
         for output in job.passes.iter().filter(|_| !job.is_r700()).flat_map(|pass| &pass.outputs) {
             let Ref::Name(name) = &output.slot.value else { continue };

@@ -17,8 +17,6 @@ impl R700Pass {
     pub(in crate::job) fn over(self, base: &Self, own_program: bool) -> Self {
         let mut semantics = base.semantics.clone();
         semantics.extend(self.semantics);
-        let mut loops = base.loops.clone();
-        loops.extend(self.loops);
         // The job's `save` happens at the end of the job, a pass's own when the pass is done.
         let inherited: Vec<MemoryBlock> =
             base.memories.iter().map(|m| MemoryBlock { save: None, fresh: false, ..m.clone() }).collect();
@@ -48,7 +46,6 @@ impl R700Pass {
             instance_offset: self.instance_offset.or(base.instance_offset),
             global_gprs: self.global_gprs.or(base.global_gprs),
             semantics,
-            loops,
             constant_buffers: replace(&base.constant_buffers, self.constant_buffers, |c| c.bank.value),
             buffers: replace(&base.buffers, self.buffers, |b| b.slot.value.clone()),
             memories,

@@ -4,7 +4,7 @@ use crate::job::located::{Data, Located};
 use ctm_exec::Position;
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::{Compare, Filter, MipFilter, TextureKind, Wrap};
-use ctm_exec::r700::{LoopConstant, Space, Target, VertexEvent};
+use ctm_exec::r700::{Space, Target, VertexEvent};
 use ctm_files::array::ItemType;
 use ctm_isa::r700::program::{Chip, Stage};
 use ctm_launch::Ref;
@@ -32,8 +32,6 @@ pub struct R700Pass {
     pub global_gprs: Option<u8>,
     /// The register that each SEMANTIC_ID names.
     pub semantics: BTreeMap<u8, u8>,
-    /// Loop constants, 0..=31.
-    pub loops: BTreeMap<Ref, Located<LoopConstant>>,
     /// Constant buffers.
     pub constant_buffers: Vec<ConstantBuffer>,
     /// Buffers of vertex fetches.

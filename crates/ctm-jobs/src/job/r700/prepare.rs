@@ -8,26 +8,27 @@ use crate::job::load::read_file;
 use crate::job::located::Located;
 use crate::job::model::{Job, Output, Pass};
 use crate::job::r700::model::{R700Pass, target_slot};
-use crate::job::ready::{Own, R700Ready, Ready, ReadyOutput};
+use crate::job::ready::{Arrays, Own, R700Ready, Ready, ReadyOutput};
 use crate::job::slots::Slots;
-use ctm_exec::r700::{Arrays, Semantic, Space, Target};
+use ctm_exec::r700::{CF_CONSTANTS, Semantic, Space, Target};
 use ctm_files::FileKind;
 use ctm_files::array::Kind;
 use ctm_files::error::JobError;
 use ctm_files::load::Isa;
-use ctm_files::r700::gfd::{attribute_fetch, name_variables, uniforms_of};
+use ctm_files::program::Code;
 use ctm_files::r700::target_name;
-use ctm_files::r700::{Loaded, is_r700};
+use ctm_files::r700::{Interface, Loaded, is_r700};
 use ctm_files::render::report_at;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::r700::Program;
-use ctm_isa::r700::program::{Chip, Stage, SymbolKind};
+use ctm_isa::r700::program::{Chip, SymbolKind};
 use ctm_isa::r700::text::Options;
 use ctm_launch::Ref;
-use ctm_launch::r700::default_planes;
 use ctm_launch::r700::target_of;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 impl Checker {
     fn r700_program(&mut self, job: &Job, path: &Located<PathBuf>, which: Option<&str>) -> Option<Loaded> {
@@ -38,9 +39,8 @@ impl Checker {
 
     pub(in crate::job) fn r700_pass(&mut self, job: &Job, pass: &Pass, own: &R700Pass) -> Option<Ready> {
         let loaded = self.r700_program(job, &pass.program, own.which.as_ref().map(|w| w.value.as_str()))?;
-        let mut program = loaded.program;
-        let uniforms = uniforms_of(&program);
-        name_variables(&mut program);
+        let mut loaded = loaded;
+        let program = &mut loaded.program;
         let errors_before = self.errors();
         if let Some(which) = &own.which
             && (loaded.is_text || loaded.is_bare)
@@ -69,44 +69,50 @@ impl Checker {
                 self.error(info, "program-info-not-needed", message);
             }
         }
-        let mut uses = Uses::of(&program.decode());
+        let program = ctm_files::Program::from(Code::R700(Arc::new(loaded)));
+        let Some(Interface { program: named, uses, uniforms, attributes, .. }) = program.interface() else {
+            return None;
+        };
+        let attributes = attributes.as_ref().filter(|_| pass.registers.is_none());
         let fetch = match &own.fetch_program {
             Some(path) => Some(self.r700_program(job, path, None)?.program),
-            // A program whose settings name attributes gets them by a fetch, as from a host.
-            None if uses.calls_fetch && pass.registers.is_none() => attribute_fetch(&program),
             None => None,
         };
-        match &fetch {
-            Some(fetch) => {
-                // Both run in the same registers.
-                program.gprs = program.gprs.max(fetch.gprs);
+        let uses = match (&fetch, attributes) {
+            (Some(fetch), _) => {
                 if !uses.calls_fetch {
                     let message = "a fetch program is given, and the program has no CALL_FS";
                     self.warn(&pass.program, "fetch-program-not-called", message);
                 }
-                uses = uses.and(Uses::of(&fetch.decode()));
+                Cow::Owned(uses.clone().and(Uses::of(&fetch.decode())))
             }
-            None if uses.calls_fetch && pass.registers.is_none() => {
-                let diagnostic = Diagnostic::warning(
-                    "no-fetch-program",
-                    "the program calls a fetch subroutine (CALL_FS), and none is given: the call does nothing",
-                );
-                let help = "give it with fetch_program or --fetch-program, or what it would fetch with [[register]]";
-                self.push(pass.program.place.as_ref(), diagnostic.help(help));
+            // A program whose settings name attributes gets them by a fetch, as from a host.
+            (None, Some((_, both))) => Cow::Borrowed(both),
+            (None, None) => {
+                if uses.calls_fetch && pass.registers.is_none() {
+                    let diagnostic = Diagnostic::warning(
+                        "no-fetch-program",
+                        "the program calls a fetch subroutine (CALL_FS), and none is given: the call does nothing",
+                    );
+                    let help =
+                        "give it with fetch_program or --fetch-program, or what it would fetch with [[register]]";
+                    self.push(pass.program.place.as_ref(), diagnostic.help(help));
+                }
+                Cow::Borrowed(uses)
             }
-            None => {}
-        }
-        let stage = own.stage.or(program.stage).unwrap_or(Stage::Pixel);
+        };
+        let uses = &*uses;
+        let fetch_program = fetch.or_else(|| attributes.map(|(fetch, _)| fetch.clone()));
         let mut arrays = Arrays::default();
-        let constants = self.constants(pass, own, (&program, &uniforms), &uses, &mut arrays);
-        let buffers = self.buffers(own, &program, &uses, &mut arrays);
-        let reads = self.textures(pass, &program, &uses, &mut arrays);
+        let constants = self.constants(pass, own, (named, uniforms), uses, &mut arrays);
+        let buffers = self.buffers(own, named, uses, &mut arrays);
+        let reads = self.textures(pass, named, uses, &mut arrays);
         // A resource whose name or file is wrong may be the missing one.
         if self.errors() == errors_before {
-            self.missing(pass, &uses, &arrays, &reads, &buffers);
+            self.missing(pass, uses, &arrays, &reads, &buffers);
         }
         let memories = self.memories(own);
-        let outputs = self.outputs(pass, &uses);
+        let outputs = self.outputs(pass, uses);
         if uses.targets.is_empty() && uses.spaces.is_empty() && !uses.emits {
             let message = "the program exports nothing and writes no memory, so this run has no result";
             let help = "an instruction such as `EXP_DONE: PIX0, R0.xyzw` writes output pix0";
@@ -118,12 +124,12 @@ impl Checker {
             }
             self.array_path(path, &[Kind::Npy, Kind::Raw]);
         }
-        let mut varying = varying(pass, |name| program.symbol(SymbolKind::Constant, name));
-        let whole = pass.varying.keys().filter(|which| bind::whole(pass, &uniforms, which).is_some());
-        let whole: Vec<Option<u8>> = whole.map(|which| number_of(&program, which)).collect();
+        let mut varying = varying(pass, |name| named.symbol(SymbolKind::Constant, name));
+        let whole = pass.varying.keys().filter(|which| bind::whole(pass, uniforms, which).is_some());
+        let whole: Vec<Option<u8>> = whole.map(|which| number_of(named, which)).collect();
         varying.retain(|(index, _)| !whole.contains(&Some(*index)));
         if whole.len() < pass.varying.len() {
-            let of_uniforms = |which: &Ref| bind::whole(pass, &uniforms, which).is_some();
+            let of_uniforms = |which: &Ref| bind::whole(pass, uniforms, which).is_some();
             let mut launches = pass.clone();
             launches.varying.retain(|which, _| !of_uniforms(which));
             self.reports.extend(too_many_rows(job, &launches));
@@ -132,22 +138,27 @@ impl Checker {
             let message = "constants of constant buffers are the same in every launch of a pass; only those of the constant file can differ";
             self.push(pass.program.place.as_ref(), Diagnostic::error("constant-varies", message));
         }
-        let planes = pass.registers.clone().unwrap_or_else(|| default_planes(stage, pass.domain));
         let semantics = own.semantics.iter().map(|(&id, &gpr)| Semantic { id, gpr }).collect();
-        let own = R700Ready {
-            program,
-            fetch_program: fetch,
-            stage,
-            chip: own.chip.unwrap_or(Chip::Rv770),
-            constants,
-            semantics,
-            planes,
-            arrays,
-            buffers,
-            memories,
+        let chip = own.chip.unwrap_or(Chip::Rv770);
+        let own = R700Ready { fetch_program, stage: own.stage, chip, semantics, arrays, buffers, memories };
+        let number = |which: &Ref| match which {
+            Ref::Index(n) => usize::from(*n) < CF_CONSTANTS,
+            Ref::Name(_) => false,
         };
-        let own = Own::R700(Box::new(own));
-        (self.errors() == errors_before).then_some(Ready { source: loaded.source, varying, reads, outputs, own })
+        let index = |which: &Ref| if let Ref::Index(n) = which { *n } else { 0 };
+        let ints = pass.int.iter().filter(|(which, _)| number(which)).map(|(which, at)| (index(which), at.value));
+        let bools = pass.bool.iter().filter(|(which, _)| number(which)).map(|(which, at)| (index(which), at.value));
+        let (ints, bools) = (ints.collect(), bools.collect());
+        (self.errors() == errors_before).then(|| Ready {
+            program: program.clone(),
+            floats: constants,
+            ints,
+            bools,
+            varying,
+            reads,
+            outputs,
+            own: Own::R700(Box::new(own)),
+        })
     }
 
     /// The number of a name, or an error that lists the names there are.
@@ -209,7 +220,12 @@ impl Checker {
     }
 
     /// Memories are there before they are used; `spaces`: those of the passes before.
-    pub(in crate::job) fn memory_sequence(&mut self, pass: &Pass, ready: &R700Ready, spaces: &mut BTreeSet<Space>) {
+    pub(in crate::job) fn memory_sequence(
+        &mut self,
+        pass: &Pass,
+        (program, ready): (&ctm_files::Program, &R700Ready),
+        spaces: &mut BTreeSet<Space>,
+    ) {
         for (slot, space, buffer) in &ready.buffers {
             if !spaces.contains(space) {
                 let message =
@@ -226,7 +242,7 @@ impl Checker {
             }
             spaces.insert(memory.space);
         }
-        for space in Uses::of(&ready.program.decode()).spaces.difference(spaces) {
+        for space in program.interface().iter().flat_map(|of| of.uses.spaces.difference(&*spaces)) {
             let name = space.name();
             let message = format!("the program uses the {name} memory, and it is not given");
             let help = format!(

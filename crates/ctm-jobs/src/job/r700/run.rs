@@ -3,20 +3,21 @@
 use super::save;
 use crate::job::located::Located;
 use crate::job::model::Output;
-use crate::job::r700::model::{Elements, MemoryBlock, R700Pass, Vertex, target_slot};
-use crate::job::ready::{Own, Ready, target_at};
-use crate::job::report::{JobReport, OutputResult, Place};
+use crate::job::r700::model::{Elements, FetchBuffer, MemoryBlock, R700Pass, Vertex};
+use crate::job::ready::{Own, R700Ready, of_pass, target_at};
+use crate::job::report::{JobReport, OutputResult, Place as ResultPlace};
 use crate::job::run::session::{Backing, Held, Outputs, SaveOrder, State};
+use crate::job::surface::Rect;
 use ctm_exec::arrays::Picture;
-use ctm_exec::r700::resources::{BufferData, Image};
-use ctm_exec::r700::{Launch, Space, Target, VertexEvent};
+use ctm_exec::r700::{Space, VertexEvent};
 use ctm_exec::{Engine, Position};
-use ctm_files::error::{JobError, finding_report, run_fault};
-use ctm_files::render::Report;
+use ctm_files::error::JobError;
+use ctm_files::r700::target_name;
+use ctm_launch::{Binding, Bound, HostRegisters, Items, Place, Ref, Source, View};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// An output as a picture.
 #[derive(Clone, Debug)]
@@ -32,33 +33,22 @@ pub(in crate::job) struct ArraysBacking {
 
 type Arrays<'j> = State<'j, Pictured>;
 
-/// Binds textures that read outputs, buffers that show memories, and memories, with their contents from the begin of the launch.
-fn bind(state: &mut Arrays<'_>, index: usize) {
-    let Ready { reads, own: Own::R700(own), .. } = &mut state.ready[index] else { return };
-    for read in reads.iter() {
-        let outputs = match &read.pass {
-            Some(name) => state.named.get(name),
-            None => Some(&state.current),
-        };
-        // Until it has been written, the texture's own data is there.
-        if let Some(held) = outputs.and_then(|outputs| outputs.get(&read.output)) {
-            own.arrays.textures.insert(read.texture, Image::from(Picture::clone(&held.array.picture)));
-        }
-    }
-    for (slot, space, buffer) in &own.buffers {
-        let words = state.report.memories.get(space).map_or(&[][..], Vec::as_slice);
-        let bytes = words.iter().flat_map(|dword| dword.to_le_bytes()).collect();
-        let data = BufferData { stride_bytes: buffer.stride_bytes, format: buffer.format, bytes };
-        own.arrays.buffers.insert(*slot, data);
-    }
+/// Memories with their contents from the begin of the launch, and the bytes of buffers that show one as it was before.
+fn memories(report: &mut JobReport, own: &R700Ready) -> BTreeMap<u8, Vec<u8>> {
+    let of_memory = |(slot, space, _): &(u8, Space, FetchBuffer)| {
+        let words = report.memories.get(space).map_or(&[][..], Vec::as_slice);
+        (*slot, words.iter().flat_map(|dword| dword.to_le_bytes()).collect())
+    };
+    let shown = own.buffers.iter().map(of_memory).collect();
     for memory in &own.memories {
-        let there = state.report.memories.contains_key(&memory.space);
+        let there = report.memories.contains_key(&memory.space);
         if let Some(initial) = &memory.initial
             && (memory.fresh || !there)
         {
-            state.report.memories.insert(memory.space, Vec::clone(initial));
+            report.memories.insert(memory.space, Vec::clone(initial));
         }
     }
+    shown
 }
 
 fn save_memory(report: &mut JobReport, block: &MemoryBlock) -> Result<(), JobError> {
@@ -87,93 +77,74 @@ impl Backing for ArraysBacking {
     }
 
     fn launch(&mut self, state: &mut Arrays<'_>, index: usize, next: Outputs<Pictured>) -> Result<(), JobError> {
-        bind(state, index);
-        let pass = &state.job.passes[index];
-        let Ready { source, varying, outputs, own: Own::R700(own), .. } = &mut state.ready[index] else {
-            return Ok(());
-        };
-        let masks = outputs.iter().filter(|o| o.output.mask & 15 != 15);
-        let masks: Vec<(Target, u8)> = masks.filter_map(|o| Some((target_at(o.slot)?, o.output.mask))).collect();
-        let before: Vec<Arc<Picture>> =
-            masks.iter().map(|(target, _)| Arc::clone(&next[&target_slot(*target)].array.picture)).collect();
-        let mut held = BTreeMap::new();
-        for (slot, Held { array, rect }) in next {
-            // The written picture has no other owner then, so that it need not be copied.
-            state.current.remove(&slot);
-            let Some(target) = target_at(slot) else { continue };
-            held.insert(target, (rect, array.elements));
-            let picture = Arc::try_unwrap(array.picture).unwrap_or_else(|shared| Picture::clone(&shared));
-            own.arrays.targets.insert(target, picture);
-        }
-        own.arrays.spaces = std::mem::take(&mut state.report.memories);
-        own.arrays.events.clear();
-        let launches = state.report.passes[index].launches;
-        for (constant, varying) in varying {
-            own.constants.file[usize::from(*constant)] = varying.at(launches);
-        }
+        let (pass, ready) = (&state.job.passes[index], &state.ready[index]);
+        let Own::R700(own) = &ready.own else { return Ok(()) };
+        let shown = memories(&mut state.report, own);
+        let mut launch = ready.launch(state.job, pass, state.report.passes[index].launches, state.control);
+        launch.options.engine = Some(&*self.engine);
         let default = R700Pass::default();
         let of_job = pass.r700.as_ref().unwrap_or(&default);
-        let mut launch = Launch {
-            fetch_program: own.fetch_program.as_ref(),
+        launch.bindings.push(Binding::Host(HostRegisters {
             stage: own.stage,
             chip: own.chip,
-            wavefront: state.job.run.group,
+            fetch_program: own.fetch_program.as_ref(),
             group_threads: of_job.group_threads.unwrap_or(0),
-            vertex_offset: of_job.vertex_offset.unwrap_or(0),
-            instance_offset: of_job.instance_offset.unwrap_or(0),
             global_gprs: of_job.global_gprs.unwrap_or(0),
+            index_offsets: [of_job.vertex_offset, of_job.instance_offset].map(Option::unwrap_or_default),
             semantics: &own.semantics,
-            planes: &own.planes,
-            budget: state.job.run.budget,
-            threads: state.job.run.threads,
-            checks: state.job.run.check,
-            counters: state.job.run.counters,
-            ..Launch::new(&own.program, &own.constants, pass.domain)
-        };
-        for memory in &of_job.memories {
-            match memory.space.value {
-                Some(Space::Ring) => launch.ring_item_dwords = memory.item_dwords.unwrap_or(0),
-                Some(Space::Stream(n)) => {
-                    launch.stream_item_dwords[usize::from(n) & 3] = memory.item_dwords.unwrap_or(0);
-                }
-                Some(Space::Reduction) => launch.reduction_stride = memory.stride.unwrap_or(0),
-                Some(Space::Scatter) | None => {}
-            }
+        }));
+        for (space, dwords) in std::mem::take(&mut state.report.memories) {
+            let of_space = of_job.memories.iter().find(|memory| memory.space.value == Some(space));
+            let item = of_space.and_then(|memory| memory.item_dwords.or(memory.stride)).unwrap_or(0);
+            launch.bindings.push(Binding::Memory { space, dwords, item });
         }
-        let started = Instant::now();
-        let result = self.engine.run_r700_under(state.control, &launch, &mut own.arrays);
-        state.report.elapsed += started.elapsed();
-        state.report.memories = std::mem::take(&mut own.arrays.spaces);
-        let mut targets = std::mem::take(&mut own.arrays.targets);
-        for ((target, mask), before) in masks.iter().zip(before) {
-            if let Some(picture) = targets.get_mut(target) {
-                for (new, old) in picture.elements.iter_mut().zip(&before.elements) {
-                    (0..4).filter(|n| mask >> n & 1 == 0).for_each(|n| new[n] = old[n]);
-                }
-            }
+        // Until an output has been written, the texture's own data is there.
+        let reads = ready.reads.iter().filter_map(|read| {
+            let held = state.read(read.output, read.pass.as_deref())?;
+            Some((read.texture, Arc::clone(&held.array.picture)))
+        });
+        let reads: BTreeMap<u8, Arc<Picture>> = reads.collect();
+        let r700 = &own.arrays;
+        let buffers = r700.constants.iter().map(|(bank, rows)| Binding::ConstantBuffer(*bank, Cow::Borrowed(&**rows)));
+        launch.bindings.extend(buffers);
+        launch.bindings.extend(r700.samplers.iter().map(|(id, sampler)| Binding::Sampler(*id, *sampler)));
+        let of_memory = own.buffers.iter().filter_map(|(slot, _, buffer)| {
+            Some((*slot, Items { bytes: shown.get(slot)?, stride_bytes: buffer.stride_bytes, format: buffer.format }))
+        });
+        let of_files = r700.buffers.iter().filter(|(slot, _)| !shown.contains_key(slot)).map(|(slot, buffer)| {
+            (*slot, Items { bytes: &buffer.bytes, stride_bytes: buffer.stride_bytes, format: buffer.format })
+        });
+        let items = of_memory.chain(of_files).map(|(slot, items)| Binding::Buffer(Ref::Index(slot), items));
+        launch.bindings.extend(items);
+        let images = r700.textures.iter().filter(|(slot, _)| !reads.contains_key(slot));
+        let images = images.map(|(slot, image)| (*slot, Source::Texture(image)));
+        let pictures = reads.iter().map(|(slot, picture)| {
+            let shape = [picture.height as usize, picture.width as usize, 4];
+            (*slot, View::rows(picture.elements.as_flattened(), shape).into())
+        });
+        let textures = images.chain(pictures).map(|(slot, source)| Binding::Input(Ref::Index(slot), source, None));
+        launch.bindings.extend(textures);
+        let mut written: Vec<(u8, Rect, Elements, Picture)> = Vec::new();
+        for (slot, Held { array: Pictured { picture, elements }, rect }) in next {
+            // The written picture has no other owner then, so that it need not be copied.
+            state.current.remove(&slot);
+            let picture = Arc::try_unwrap(picture).unwrap_or_else(|shared| Picture::clone(&shared));
+            written.push((slot, rect, elements, picture));
         }
-        for (target, picture) in targets {
-            if let Some((rect, elements)) = held.remove(&target) {
-                let array = Pictured { picture: Arc::new(picture), elements };
-                state.current.insert(target_slot(target), Held { array, rect });
-            }
+        for (slot, _, _, picture) in &mut written {
+            let output = ready.outputs.iter().find(|output| output.slot == *slot);
+            let mask = output.map_or(0xf, |output| output.output.mask);
+            let name = target_at(*slot).map(target_name).unwrap_or_default();
+            launch.bindings.push(Binding::Output(Ref::Name(name), Place::picture(picture, mask)));
         }
-        if !own.arrays.events.is_empty() {
-            state.report.vertices = numbered(&own.arrays.events);
+        let done = launch.bind().and_then(Bound::run).map_err(|error| of_pass(error, index, pass))?;
+        for (slot, rect, elements, picture) in written {
+            state.current.insert(slot, Held { array: Pictured { picture: Arc::new(picture), elements }, rect });
         }
-        let outcome = result.map_err(|f| {
-            let name = pass.name.as_ref().map(|n| n.value.clone());
-            let fault = run_fault(index, name, &f, &own.program.spans, source.as_ref());
-            JobError::Fault(Box::new(fault))
-        })?;
-        let noticed: Vec<Report> = outcome
-            .findings
-            .iter()
-            .map(|finding| finding_report(finding, &own.program.spans, source.as_ref()))
-            .collect();
-        noticed.into_iter().for_each(|report| state.report.found(report));
-        state.report.passes[index].launches += 1;
-        state.report.passes[index].counters.add(&outcome.counters);
+        if !done.events.is_empty() {
+            state.report.vertices = numbered(&done.events);
+        }
+        state.report.launched(index, done);
         Ok(())
     }
 
@@ -199,7 +170,7 @@ impl Backing for ArraysBacking {
 
     fn result(slot: u8, name: Option<String>, held: Held<Pictured>) -> OutputResult {
         let Held { array: Pictured { picture, elements }, rect } = held;
-        let (name, place) = (name.unwrap_or_default(), Place::Picture(picture));
+        let (name, place) = (name.unwrap_or_default(), ResultPlace::Picture(picture));
         OutputResult { slot, name, rect, items: elements.items, channels: elements.channels, place }
     }
 

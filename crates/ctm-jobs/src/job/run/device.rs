@@ -2,27 +2,25 @@
 
 use super::session::{Backing, Held, Outputs, SaveOrder, State};
 use crate::job::located::Located;
-use crate::job::model::{Job, Output, Pass};
-use crate::job::ready::{Prepared, ReadyTexture, X1kReady};
-use crate::job::report::{JobReport, OutputResult, command_report, fault};
+use crate::job::model::{Conditional, Job, Output};
+use crate::job::ready::{Own, Prepared, ReadyTexture, of_pass};
+use crate::job::report::{JobReport, OutputResult, command_report};
 use crate::job::surface::{Elements, Rect, fill, with_rows};
-use ctm_device::commands::{CommandBuffer, CondTest};
-use ctm_device::device::{Caches, Device, DeviceOptions, plane_bytes};
+use ctm_device::device::{Caches, Device, DeviceOptions};
 use ctm_device::mc::{Format, Surface, Tiling};
 use ctm_device::memory::{ArenaId, ArenaOptions, GpuAddr};
 use ctm_exec::x1k::Sampler;
 use ctm_exec::{Control, Engine};
 use ctm_files::Saving;
 use ctm_files::array::{Kind, write_rows};
-use ctm_files::error::{JobError, finding_report};
+use ctm_files::error::JobError;
 use ctm_files::render::Report;
-use ctm_image::ctm_elf;
 use ctm_isa::diag::Diagnostic;
+use ctm_launch::{Binding, Client, DeviceArray, Place, Ref};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// A block of device memory; reused when it is free.
 #[derive(Debug)]
@@ -39,31 +37,17 @@ pub(super) struct Placed {
     width: u32,
 }
 
-/// The part of a pass that stays the same from launch to launch.
-struct Loaded {
-    image: GpuAddr,
-    float: GpuAddr,
-    int: GpuAddr,
-    bool: GpuAddr,
-    planes: Option<(GpuAddr, u8)>,
-}
-
 /// A texture's array in memory: its file, format and tiling.
 type ArrayKey = (usize, Format, Tiling);
 
 /// The device of a job.
 pub(super) struct DeviceBacking {
-    device: Device,
-    loaded: Vec<Loaded>,
+    client: Client,
     blocks: Vec<Rc<Block>>,
     arrays: HashMap<ArrayKey, (Surface, u32)>,
     /// The conditional buffer, and the part of it that belongs to domains.
     conditional: Option<(Surface, Rect)>,
-    buffer: GpuAddr,
 }
-
-/// Room for one launch's commands, in dwords; the largest takes less than 300.
-const BUFFER_DWORDS: u32 = 1024;
 
 impl DeviceBacking {
     pub(super) fn open(
@@ -91,47 +75,10 @@ impl DeviceBacking {
         };
         let mut device = Device::open(engine, options).map_err(|e| internal(&e))?;
         device.set_control(control.clone());
-        let buffer = device.allocate(ArenaId::Sys, u64::from(BUFFER_DWORDS) * 4).map_err(|e| internal(&e))?;
-        let (loaded, blocks, arrays) = (Vec::new(), Vec::new(), HashMap::new());
-        let mut backing = Self { device, loaded, blocks, arrays, conditional: None, buffer };
-        for (pass, ready) in job.passes.iter().zip(prepared.passes.iter().filter_map(|ready| ready.x1k())) {
-            let loaded = backing.load(pass, ready)?;
-            backing.loaded.push(loaded);
-        }
+        let client = Client::new(device);
+        let mut backing = Self { client, blocks: Vec::new(), arrays: HashMap::new(), conditional: None };
         backing.conditional_buffer(job, prepared.conditional_buffer.as_ref())?;
         Ok(backing)
-    }
-
-    /// Writes a pass's program, constants and planes to memory.
-    fn load(&mut self, pass: &Pass, ready: &X1kReady) -> Result<Loaded, JobError> {
-        let image = ctm_elf::write(&ready.program).map_err(|e| {
-            JobError::Wrong(vec![pass.program.error(e.name(), format!("{}: {e}", pass.program.value.display()))])
-        })?;
-        let c = &ready.constants;
-        let float: Vec<u8> = c.float.iter().flatten().flat_map(|bits| bits.to_le_bytes()).collect();
-        let int: Vec<u8> = c.int.iter().flatten().copied().collect();
-        let bool: Vec<u8> = c.bool.iter().flat_map(|&b| u32::from(b).to_le_bytes()).collect();
-        let planes = match &pass.registers {
-            Some(planes) => {
-                let bytes: Vec<u8> = planes.iter().flat_map(plane_bytes).collect();
-                let count = u8::try_from(planes.len()).unwrap_or(u8::MAX);
-                Some((self.place(&bytes)?, count))
-            }
-            None => None,
-        };
-        Ok(Loaded {
-            image: self.place(&image)?,
-            float: self.place(&float)?,
-            int: self.place(&int)?,
-            bool: self.place(&bool)?,
-            planes,
-        })
-    }
-
-    fn place(&mut self, bytes: &[u8]) -> Result<GpuAddr, JobError> {
-        let address = self.device.allocate(ArenaId::Gpu, bytes.len() as u64).map_err(|e| internal(&e))?;
-        self.device.write(address, bytes).map_err(|e| internal(&e))?;
-        Ok(address)
     }
 
     /// A free surface in memory, and whether it was never used before: then it holds zeros.
@@ -148,7 +95,7 @@ impl DeviceBacking {
         let block = match unused {
             Some(block) => Rc::clone(block),
             None => {
-                let address = self.device.allocate(ArenaId::Gpu, bytes).map_err(|e| internal(&e))?;
+                let address = self.client.device_mut().allocate(ArenaId::Gpu, bytes).map_err(|e| internal(&e))?;
                 let block = Rc::new(Block { address, bytes });
                 self.blocks.push(Rc::clone(&block));
                 block
@@ -159,14 +106,14 @@ impl DeviceBacking {
     }
 
     fn fill(&mut self, surface: &Surface, bits: [u32; 4]) -> Result<(), JobError> {
-        fill(self.device.memory_mut(), surface, bits).map_err(|e| internal(&e))?;
-        self.device.host_writes(surface.base, surface.bytes());
+        fill(self.client.device_mut().memory_mut(), surface, bits).map_err(|e| internal(&e))?;
+        self.client.device_mut().host_writes(surface.base, surface.bytes());
         Ok(())
     }
 
     fn upload(&mut self, surface: &Surface, elements: &Elements) -> Result<(), JobError> {
-        elements.upload(self.device.memory_mut(), surface).map_err(|e| internal(&e))?;
-        self.device.host_writes(surface.base, surface.bytes());
+        elements.upload(self.client.device_mut().memory_mut(), surface).map_err(|e| internal(&e))?;
+        self.client.device_mut().host_writes(surface.base, surface.bytes());
         Ok(())
     }
 
@@ -184,7 +131,7 @@ impl DeviceBacking {
             height = height.max(u32::try_from(rows).unwrap_or(u32::MAX));
         }
         let surface = Surface::for_size(width, height, Format::Float32x1, Tiling::Linear).map_err(|e| internal(&e))?;
-        let address = self.device.allocate(ArenaId::Gpu, surface.bytes()).map_err(|e| internal(&e))?;
+        let address = self.client.device_mut().allocate(ArenaId::Gpu, surface.bytes()).map_err(|e| internal(&e))?;
         let surface = surface.at(address);
         self.fill(&surface, [clear; 4])?;
         if let Some(elements) = elements {
@@ -224,7 +171,7 @@ impl DeviceBacking {
         let size = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let [height, width, _] = elements.shape().map(size);
         let surface = Surface::for_size(width, height, format, tiling).map_err(|e| internal(&e))?;
-        let address = self.device.allocate(ArenaId::Gpu, surface.bytes()).map_err(|e| internal(&e))?;
+        let address = self.client.device_mut().allocate(ArenaId::Gpu, surface.bytes()).map_err(|e| internal(&e))?;
         let surface = surface.at(address);
         self.upload(&surface, elements)?;
         self.arrays.insert(key, (surface, width));
@@ -254,7 +201,7 @@ impl DeviceBacking {
         })?;
         let unwritable = |e: std::io::Error| wrong("cannot-write", format!("{shown} cannot be written: {e}"));
         let mut out = Saving::begin(&path.value).map_err(unwritable)?;
-        with_rows(self.device.memory(), surface, rect, flip, |row| {
+        with_rows(self.client.device().memory(), surface, rect, flip, |row| {
             write_rows(kind, rect.shape(surface.format), flat, &mut out, row)
         })
         .map_err(|e| wrong("cannot-write", format!("{shown}: {e}")))?;
@@ -275,7 +222,7 @@ impl Backing for DeviceBacking {
         let (block, surface, is_new) = self.surface((width, height), format_of(output), output.tiling)?;
         if is_new && output.clear == [0; 4] {
             // Memory without writes holds zeros; its pages are allocated by the first write.
-            self.device.host_writes(surface.base, surface.bytes());
+            self.client.device_mut().host_writes(surface.base, surface.bytes());
         } else {
             self.fill(&surface, output.clear)?;
         }
@@ -293,84 +240,40 @@ impl Backing for DeviceBacking {
         mut next: Outputs<Placed>,
     ) -> Result<(), JobError> {
         let (pass, ready) = (&state.job.passes[index], &state.ready[index]);
-        let Some(own) = ready.x1k() else { return Ok(()) };
-        let mut commands = CommandBuffer::new();
-        for texture in &own.textures {
+        let Own::X1k(textures) = &ready.own else { return Ok(()) };
+        let mut launch = ready.launch(state.job, pass, state.report.passes[index].launches, state.control);
+        for texture in textures {
             let from = ready.reads.iter().find(|read| read.texture == texture.slot).and_then(|read| {
                 // An uncached program reads its own writes.
                 let own = next.get(&read.output).filter(|_| ready.reads_own_writes() && read.pass.is_none());
                 Some((read.output, own.or_else(|| state.read(read.output, read.pass.as_deref()))?))
             });
-            let (surface, width) = self.input(texture, from)?;
+            let (surface, columns) = self.input(texture, from)?;
             let t = &texture.texture;
             let sampler = Sampler { filter: t.filter, wrap: t.wrap, border: t.border };
-            let width = u16::try_from(width).unwrap_or(u16::MAX);
-            commands = commands.set_inp_fmt(texture.slot, &surface).set_inp_sampler(texture.slot, &sampler, width);
+            let array = DeviceArray { surface, columns }.into();
+            launch.bindings.push(Binding::Input(Ref::Index(texture.slot), array, Some(sampler)));
         }
-        for (slot, held) in &next {
-            commands = commands.set_out_fmt(*slot, &held.array.surface);
+        for output in &ready.outputs {
+            let Some(held) = next.get(&output.slot) else { continue };
+            let place = Place::Device { surface: held.array.surface, mask: output.output.mask };
+            launch.bindings.push(Binding::Output(Ref::Index(output.slot), place));
         }
-        let launches = state.report.passes[index].launches;
-        for (constant, varying) in &ready.varying {
-            let at = GpuAddr(self.loaded[index].float.0 + 16 * u32::from(*constant));
-            let bytes = varying.at(launches).map(u32::to_le_bytes);
-            self.device.write(at, bytes.as_flattened()).map_err(|e| internal(&e))?;
+        if let (Some((buffer, _)), Some(c)) = (self.conditional, &pass.conditional) {
+            let Conditional { location, test, value, write, .. } = *c;
+            launch.bindings.push(Binding::Conditional(ctm_launch::Conditional {
+                buffer,
+                location,
+                test,
+                value,
+                write,
+            }));
         }
-        let loaded = &self.loaded[index];
-        commands = commands
-            .set_out_mask(own.mask)
-            .set_inst_fmt(loaded.image)
-            .set_constf_fmt(loaded.float)
-            .set_consti_fmt(loaded.int)
-            .set_constb_fmt(loaded.bool)
-            .inv_inst_cache()
-            .inv_constf_cache()
-            .inv_consti_cache()
-            .inv_constb_cache()
-            .inv_inp_cache();
-        if let Some((surface, _)) = &self.conditional {
-            commands = match &pass.conditional {
-                Some(c) => commands
-                    .set_cond_out_fmt(surface)
-                    .set_cond_test(c.test)
-                    .set_cond_loc(c.location)
-                    .set_cond_val(f32::from_bits(c.value))
-                    .set_cond_out_mask(c.write),
-                None => commands.set_cond_test(CondTest::Always).set_cond_out_mask(false),
-            }
-            .inv_cond_out_cache();
-        }
-        let any_planes = self.loaded.iter().any(|l| l.planes.is_some());
-        commands = match loaded.planes {
-            Some((address, count)) => commands.set_planes(address, count),
-            None if any_planes => commands.set_planes(GpuAddr(0), 0),
-            None => commands,
-        };
-        commands =
-            commands.set_domain(pass.domain).start_program().flush_out_cache().flush_cond_out_cache().wait_for_idle();
-        self.device.write(self.buffer, &commands.to_bytes()).map_err(|e| internal(&e))?;
-        let started = Instant::now();
-        let size = u32::try_from(commands.len_dwords()).unwrap_or(u32::MAX);
-        let result = self.device.submit(self.buffer, size);
-        state.report.elapsed += started.elapsed();
-        state.report.commands.extend_from_slice(commands.words());
+        let done = launch.run_on(&mut self.client).map_err(|error| of_pass(error, index, pass))?;
+        state.report.commands.extend_from_slice(self.client.commands());
         state.current.append(&mut next);
-        match result {
-            Ok(report) => {
-                for launch in &report.launches {
-                    for finding in &launch.findings {
-                        state.report.found(finding_report(finding, ready.spans(), ready.source.as_ref()));
-                    }
-                    state.report.passes[index].launches += 1;
-                    state.report.passes[index].counters.add(&launch.counters);
-                }
-                for finding in &report.findings {
-                    state.report.found(command_report(finding));
-                }
-                Ok(())
-            }
-            Err(error) => Err(JobError::Fault(Box::new(fault(index, pass, ready, &error)))),
-        }
+        state.report.launched(index, done);
+        Ok(())
     }
 
     fn save(&mut self, path: &Located<PathBuf>, held: &Held<Placed>, how: SaveOrder) -> Result<(), JobError> {
@@ -384,7 +287,7 @@ impl Backing for DeviceBacking {
 
     fn end(&mut self, state: &mut State<'_, Placed>) -> Result<(), JobError> {
         self.save_conditional(state, state.job.conditional_save.as_ref())?;
-        for finding in self.device.take_findings() {
+        for finding in self.client.device_mut().take_findings() {
             state.report.found(command_report(&finding));
         }
         Ok(())
@@ -396,7 +299,7 @@ impl Backing for DeviceBacking {
 
     fn finish(self, report: &mut JobReport) {
         report.conditional = self.conditional;
-        report.device = Some(self.device);
+        report.device = Some(self.client.into_device());
     }
 }
 
@@ -419,7 +322,8 @@ fn estimate(job: &Job, prepared: &Prepared) -> u64 {
     };
     for (pass, ready) in job.passes.iter().zip(&prepared.passes) {
         total += 1 << 16;
-        for texture in ready.x1k().map(|own| &own.textures).into_iter().flatten() {
+        let Own::X1k(textures) = &ready.own else { continue };
+        for texture in textures {
             if let Some(elements) = &texture.data {
                 let format = texture.texture.format.as_ref().map_or_else(|| elements.natural_format(), |f| f.value);
                 let tiling = texture.texture.tiling.unwrap_or(Tiling::Linear);

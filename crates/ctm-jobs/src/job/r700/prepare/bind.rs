@@ -7,10 +7,10 @@ use crate::job::frames::Varying;
 use crate::job::located::{Data, Located};
 use crate::job::model::{FromOutput, Pass, Texture};
 use crate::job::r700::model::{ConstantBuffer, Contents, FetchBuffer, R700Pass, target_slot};
-use crate::job::ready::{OutputRead, ReadyMemory};
+use crate::job::ready::{Arrays, OutputRead, ReadyMemory};
 use crate::job::slots::Slots;
 use ctm_exec::r700::resources::{BufferData, Image, TextureKind};
-use ctm_exec::r700::{self, Arrays, Constants, Sampler, Space};
+use ctm_exec::r700::{Constants, Sampler, Space};
 use ctm_files::FileKind;
 use ctm_files::array::dwords;
 use ctm_files::load::read_file;
@@ -22,7 +22,7 @@ use ctm_launch::Ref;
 use ctm_launch::fit::{Fit, size_misfit};
 use ctm_launch::r700::constants::{not_given, store_in_window, store_uniform};
 use ctm_launch::r700::target_of;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ impl Checker {
         (program, uniforms): (&Program, &[Uniform]),
         uses: &Uses,
         arrays: &mut Arrays,
-    ) -> Constants {
+    ) -> BTreeMap<u8, [u32; 4]> {
         let mut out = Constants::default();
         for ConstantBuffer { bank, fetch_resource, contents } in &own.constant_buffers {
             let values = match contents {
@@ -114,22 +114,14 @@ impl Checker {
                 given.insert(index);
             }
         }
-        for (which, value) in &own.loops {
-            match which {
-                Ref::Index(n) if usize::from(*n) < r700::CF_CONSTANTS => out.loops[usize::from(*n)] = value.value,
-                Ref::Index(_) => {}
-                Ref::Name(name) => {
-                    self.push(value.place.as_ref(), unknown_name("loop constant", name, &[], Some(Slots::INT)))
-                }
+        for (which, value) in &pass.int {
+            if let Ref::Name(name) = which {
+                self.push(value.place.as_ref(), unknown_name("loop constant", name, &[], Some(Slots::INT)));
             }
         }
         for (which, value) in &pass.bool {
-            match which {
-                Ref::Index(n) if usize::from(*n) < r700::CF_CONSTANTS => out.bool[usize::from(*n)] = value.value,
-                Ref::Index(_) => {}
-                Ref::Name(name) => {
-                    self.push(value.place.as_ref(), unknown_name("boolean constant", name, &[], Some(Slots::BOOL)))
-                }
+            if let Ref::Name(name) = which {
+                self.push(value.place.as_ref(), unknown_name("boolean constant", name, &[], Some(Slots::BOOL)));
             }
         }
         // Constants at the top of a job may be another pass's; errors come first.
@@ -138,7 +130,7 @@ impl Checker {
             if !uses.relative_constants {
                 all.extend(unread("C", pass.float.keys(), &uses.constants));
             }
-            all.extend(unread("i", own.loops.keys(), &uses.loops));
+            all.extend(unread("i", pass.int.keys(), &uses.loops));
             all.extend(unread("b", pass.bool.keys(), &uses.bools));
             let bank = |b: &&ConstantBuffer| b.fetch_resource.is_none() && !uses.banks.contains(&b.bank.value);
             all.extend(own.constant_buffers.iter().filter(bank).map(|b| format!("constant buffer {}", b.bank.value)));
@@ -153,14 +145,14 @@ impl Checker {
         if !uses.relative_constants {
             missing.extend(uses.constants.difference(&given).map(|n| format!("C{n}")));
         }
-        let absent = |n: &&u8| !by_number(own.loops.keys().collect(), **n);
+        let absent = |n: &&u8| !by_number(pass.int.keys().collect(), **n);
         missing.extend(uses.loops.iter().filter(absent).map(|n| format!("loop constant {n}")));
         let absent = |n: &&u8| !by_number(pass.bool.keys().collect(), **n);
         missing.extend(uses.bools.iter().filter(absent).map(|n| format!("boolean constant {n}")));
         if !missing.is_empty() {
             self.warn(&pass.program, "constant-not-given", not_given(&missing));
         }
-        out
+        given.into_iter().map(|n| (n, out.file[usize::from(n)])).collect()
     }
 
     /// Stores a uniform of a container.
@@ -374,7 +366,7 @@ impl Checker {
         }
         let levels = u32::try_from(texture.lookup.levels.len()).unwrap_or(u32::MAX).saturating_add(1);
         let [width, height, depth] = size;
-        let shape = r700::Texture { kind, width, height, depth, levels, format, ..Default::default() };
+        let shape = ctm_exec::r700::Texture { kind, width, height, depth, levels, format, ..Default::default() };
         let mut images = vec![first.elements];
         for (level, data) in (1u32..).zip(&texture.lookup.levels) {
             let (picture, _) = self.keep(texels(data, None, None))?;

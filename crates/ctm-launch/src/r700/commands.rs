@@ -1,0 +1,121 @@
+//! The commands of an R700 launch on a device.
+
+use super::{Bound, named};
+use crate::client::{Client, Use};
+use crate::error::Error;
+use crate::landing::elsewhere;
+use crate::model::Done;
+use crate::source::DeviceArray;
+use ctm_device::commands::{
+    BufferPlace, CommandBuffer, ConstantsPlace, MemoryKind, MemoryPlace, ProgramPlace, ProgramSlot,
+};
+use ctm_exec::GroupSize;
+use ctm_files::r700::target_name;
+use ctm_isa::r700::program::{Program, SymbolKind};
+
+/// Bytes of dwords in memory.
+fn bytes(dwords: impl IntoIterator<Item = u32>) -> Vec<u8> {
+    dwords.into_iter().flat_map(u32::to_le_bytes).collect()
+}
+
+impl Bound<'_> {
+    /// Runs it on arrays in the client's device, as one submission.
+    pub fn run_on(self, client: &mut Client) -> Result<Done, Error> {
+        let program = &*self.program;
+        let near = self.reads.textures.keys().map(|&n| named(program, SymbolKind::Resource, 't', n));
+        let mut near = near.chain(self.reads.buffers.keys().map(|&n| named(program, SymbolKind::Buffer, 'b', n)));
+        if let Some(name) = near.next() {
+            return Err(elsewhere(name, false).into());
+        }
+        let mut commands = self.state(client)?;
+        for (&slot, array) in &self.textures {
+            // Samplers have numbers of their own.
+            let plain = ctm_exec::x1k::Sampler::default();
+            let columns = u16::try_from(array.columns).unwrap_or(u16::MAX);
+            commands = commands.set_inp_fmt(slot, &array.surface).set_inp_sampler(slot, &plain, columns);
+        }
+        for (&id, sampler) in &self.reads.samplers {
+            commands = commands.set_sampler(id, sampler);
+        }
+        for (&slot, DeviceArray { surface, .. }) in &self.buffers {
+            let bytes = u32::try_from(surface.bytes()).unwrap_or(u32::MAX);
+            let stride_bytes = surface.format.element_bytes();
+            let place = BufferPlace { base: surface.base, bytes, stride_bytes, format: Default::default() };
+            commands = commands.set_vtx_buffer(slot, &place);
+        }
+        let mut mask = 0xf;
+        for (&target, output) in &self.outputs {
+            let (surface, written) = output.there(|| target_name(target))?;
+            commands = commands.set_export(target, surface);
+            mask &= written;
+        }
+        let mut memories = Vec::new();
+        for (&space, dwords) in &self.reads.spaces {
+            let base = client.put(Use::Space(space), &bytes(dwords.iter().copied()))?;
+            let size = u32::try_from(dwords.len() * 4).unwrap_or(u32::MAX);
+            let place = MemoryPlace { base, bytes: size, item: self.item(space) };
+            commands = commands.set_memory(MemoryKind::from(space), &place);
+            memories.push((space, base, dwords.len()));
+        }
+        commands = commands
+            .set_out_mask(mask)
+            .inv_inst_cache()
+            .inv_constf_cache()
+            .inv_consti_cache()
+            .inv_constb_cache()
+            .inv_inp_cache();
+        commands = client.unit(commands, self.conditional.as_ref());
+        commands = client.planes(commands, Some(&self.planes))?;
+        commands =
+            commands.set_domain(self.domain).start_program().flush_out_cache().flush_cond_out_cache().wait_for_idle();
+        let mut done = client.launch(&commands, (&program.spans, self.source))?;
+        for (space, base, dwords) in memories {
+            done.memories.insert(space, client.dwords(base, dwords)?);
+        }
+        Ok(done)
+    }
+
+    /// Programs, constants and the registers of a host.
+    fn state(&self, client: &mut Client) -> Result<CommandBuffer, Error> {
+        let mut place = |program: &Program| -> Result<ProgramPlace, Error> {
+            let base = client.put(Use::Program, &bytes(program.words.iter().copied()))?;
+            Ok(ProgramPlace::words(base, program))
+        };
+        let main = place(&self.program)?;
+        let fetch = self.fetch.map(&mut place).transpose()?;
+        let wavefront = self.options.group.unwrap_or(GroupSize::R700);
+        let threads = u16::try_from(self.host.group_threads).unwrap_or(u16::MAX);
+        let [vertex, instance] = self.host.index_offsets;
+        let mut commands = CommandBuffer::new()
+            .set_program(ProgramSlot::Main, &main)
+            .set_stage(self.stage)
+            .set_chip(self.host.chip, u16::try_from(wavefront.lanes()).unwrap_or(0))
+            .set_thread_group(threads)
+            .set_global_gprs(self.host.global_gprs)
+            .set_index_offsets(vertex, instance);
+        if let Some(fetch) = fetch {
+            commands = commands.set_program(ProgramSlot::Fetch, &fetch);
+        }
+        let rows = self.host.semantics;
+        if !rows.is_empty() {
+            let rows = bytes(rows.iter().map(|row| u32::from_le_bytes([row.id, row.gpr, 0, 0])));
+            let count = u8::try_from(self.host.semantics.len()).unwrap_or(u8::MAX);
+            commands = commands.set_semantics(client.put(Use::Semantics, &rows)?, count);
+        }
+        let file = bytes(self.constants.file.as_flattened().iter().copied());
+        let loops = bytes(self.constants.loops.iter().map(|of| {
+            u32::from(of.count) & 0xfff | (u32::from(of.start) & 0xfff) << 12 | u32::from(of.step.cast_unsigned()) << 24
+        }));
+        let bools = bytes(self.constants.bool.iter().map(|&of| u32::from(of)));
+        commands = commands
+            .set_constf_fmt(client.put(Use::Floats, &file)?)
+            .set_loop_consts(client.put(Use::Integers, &loops)?)
+            .set_constb_fmt(client.put(Use::Booleans, &bools)?);
+        for (&bank, rows) in &self.reads.constants {
+            let base = client.put(Use::Bank(bank), &bytes(rows.as_flattened().iter().copied()))?;
+            let constants = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+            commands = commands.set_const_buffer(bank, &ConstantsPlace { base, constants });
+        }
+        Ok(commands)
+    }
+}
