@@ -329,7 +329,7 @@ fn killed_pixels_and_alpha_leave_nothing() {
     let mut canvas = Canvas::new(ColourFormat::RGBA8, 1);
     let counts = drawn(&given, &kills, Topology::TriangleStrip, &mut canvas, |state| {
         state.depth = DepthState { test: Some(Compare::Less), write: true, kill: true, ..DepthState::default() };
-        state.colour.alpha_test = Some(AlphaTest { compare: Compare::Greater, reference: 0.5 });
+        state.colour.alpha_test = Some(AlphaTest { compare: Compare::Greater, reference: 0.5, steps: None });
     });
     assert_eq!(counts.samples_passed, u64::from(SIDE * SIDE / 4));
     assert_ne!(canvas.rgba(SIDE - 1, 0), [0; 4]);
@@ -644,7 +644,7 @@ fn quads_are_merged_as_samples_are() {
             }),
             ..DepthState::default()
         };
-        let of_alpha = AlphaTest { compare: Compare::Less, reference: 0.6 };
+        let of_alpha = AlphaTest { compare: Compare::Less, reference: 0.6, steps: None };
         state.colour.alpha_test = (case % 5 == 2).then_some(of_alpha);
         let equation = |n: usize| BlendEquation {
             source: factors[(case + n) % 5],

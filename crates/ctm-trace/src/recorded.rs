@@ -256,6 +256,10 @@ impl x1k::Memory for Keeping<'_, dyn x1k::Memory + '_> {
         self.inner.read(index, x, y, uncached)
     }
 
+    fn textures(&self) -> Option<&dyn r700::Memory> {
+        self.inner.textures()
+    }
+
     fn commit(&mut self, at: Position, outputs: &Outputs) -> Result<Written, MemoryFault> {
         let written = self.inner.commit(at, outputs)?;
         if !self.inner.last_test_failed() {

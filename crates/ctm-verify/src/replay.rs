@@ -125,6 +125,10 @@ impl Memory for Recorder<'_> {
         answer
     }
 
+    fn textures(&self) -> Option<&dyn ctm_exec::r700::Memory> {
+        self.memory.textures()
+    }
+
     fn commit(&mut self, at: Position, outputs: &Outputs) -> Result<Written, MemoryFault> {
         let sent = Sent::outputs(at, outputs.iter());
         let answer = match (&mut self.apart, &sent) {
@@ -180,6 +184,10 @@ impl Memory for Player<'_> {
             return Err(self.answers.stop(None, message));
         };
         answer.clone().map_err(|fault| *fault)
+    }
+
+    fn textures(&self) -> Option<&dyn ctm_exec::r700::Memory> {
+        self.memory.textures()
     }
 
     fn commit(&mut self, at: Position, outputs: &Outputs) -> Result<Written, MemoryFault> {

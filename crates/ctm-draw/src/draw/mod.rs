@@ -111,8 +111,8 @@ pub fn draw_watched(
 fn check(state: &DrawState<'_>) -> Result<(), DrawError> {
     let wrong = |field, reason: String| Err(DrawError::State { field, reason });
     let raster = &state.raster;
-    if !matches!(raster.samples.count, 1 | 2 | 4 | 8) {
-        return wrong("raster.samples.count", format!("is {}, allowed is 1, 2, 4 or 8", raster.samples.count));
+    if !matches!(raster.samples.count, 1 | 2 | 3 | 4 | 6 | 8) {
+        return wrong("raster.samples.count", format!("is {}, allowed is 1, 2, 3, 4, 6 or 8", raster.samples.count));
     }
     if let Some(at) = raster.samples.at.as_flattened().iter().find(|at| !(-8..8).contains(*at)) {
         return wrong("raster.samples.at", format!("has {at}, allowed is -8..=7"));

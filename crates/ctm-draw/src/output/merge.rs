@@ -470,7 +470,7 @@ impl<'a, 't> Merger<'a, 't> {
             }
             let alpha = || colours[0].map_or(0.0, |row| f32::from_bits(row[3].bits[lane]));
             if let Some(test) = &self.state.colour.alpha_test
-                && !test.compare.holds(&alpha(), &test.reference)
+                && !test.passes(alpha())
             {
                 return Ending::AlphaTest;
             }

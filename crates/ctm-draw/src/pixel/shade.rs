@@ -191,7 +191,7 @@ impl Exports {
     pub(crate) fn depth(&self) -> Option<&[ExportRow; 4]> {
         match self {
             Self::R700(rows) => rows.get(Target::Depth),
-            Self::X1k(_) => None,
+            Self::X1k(rows) => rows.get(x1k::Target::ConditionalValue),
         }
     }
 
@@ -268,8 +268,11 @@ impl Shader<'_> {
                 Ok(Exports::R700(memory.rows))
             }
             Program::X1k(stage) => {
-                let targets = [0, 1, 2, 3].map(x1k::Target::Colour);
-                let rows = LaneRows::new(LaneOrder::quads(domain), &targets);
+                let targets =
+                    [0, 1, 2, 3].map(x1k::Target::Colour).into_iter().chain([x1k::Target::ConditionalValue]);
+                // Only programs that export a depth need rows for it.
+                let count = if stage.program.conditional_value { 5 } else { 4 };
+                let rows = LaneRows::new(LaneOrder::quads(domain), &targets.take(count).collect::<Vec<_>>());
                 let mut memory = X1kMemory { inner: stage.memory, rows };
                 let launch = x1k::Launch {
                     program: stage.program,

@@ -236,6 +236,10 @@ impl x1k::Memory for X1kMemory<'_> {
         self.inner.read(index, x, y, uncached)
     }
 
+    fn textures(&self) -> Option<&dyn Memory> {
+        self.inner.textures()
+    }
+
     fn commit(&mut self, at: Position, outputs: &x1k::Outputs) -> Result<Written, MemoryFault> {
         Ok(outputs.store(at, &mut self.rows))
     }

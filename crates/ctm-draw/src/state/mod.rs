@@ -364,8 +364,8 @@ pub enum PixelSource<'a> {
     Nothing,
     /// A pixel program of R700.
     Program(Stage<'a>),
-    /// A pixel program of X1K. Parameter i is temporary i at the start; outputs A to D go to targets 0 to 3. It has no sample mask, depth export or
-    /// integer inputs.
+    /// A pixel program of X1K. Parameter i is temporary i at the start; outputs A to D go to targets 0 to 3, and the conditional value is the depth export. It has no
+    /// sample mask or integer inputs.
     X1k(X1kStage<'a>),
 }
 

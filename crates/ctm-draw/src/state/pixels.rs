@@ -238,6 +238,17 @@ pub struct AlphaTest {
     pub compare: Compare,
     /// The reference.
     pub reference: f32,
+    /// Alpha becomes the nearest multiple of 1 over this number before, from 0 to 1; `None`: it is compared unchanged.
+    pub steps: Option<u16>,
+}
+
+impl AlphaTest {
+    /// Whether an alpha passes.
+    #[must_use]
+    pub fn passes(&self, alpha: f32) -> bool {
+        let rounded = |steps: u16| (alpha.clamp(0.0, 1.0) * f32::from(steps)).round() / f32::from(steps);
+        self.compare.holds(&self.steps.map_or(alpha, rounded), &self.reference)
+    }
 }
 
 /// State of colours.

@@ -5,7 +5,7 @@ use crate::rect::{FARTHEST, Rect, UNITS};
 /// Where the samples of a pixel lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SamplePattern {
-    /// How many: 1, 2, 4 or 8.
+    /// How many: 1, 2, 3, 4, 6 or 8.
     pub count: u32,
     /// Right of and below the pixel's centre, in 1/16 of a pixel, -8..=7.
     pub at: [[i8; 2]; 8],

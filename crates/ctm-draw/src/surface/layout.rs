@@ -53,7 +53,7 @@ pub struct Layout {
     pub height: u32,
     /// Bytes of an element: 1, 2, 4, 8 or 16.
     pub element_bytes: u32,
-    /// Samples of a pixel: 1, 2, 4 or 8.
+    /// Samples of a pixel: 1, 2, 4 or 8; without tiles 3 and 6 too.
     pub samples: u32,
     /// Whether the elements of a tile have the order of depth surfaces.
     pub depth_order: bool,
@@ -98,8 +98,8 @@ impl Layout {
         if !matches!(element_bytes, 1 | 2 | 4 | 8 | 16) {
             return error("element size", element_bytes, "1, 2, 4, 8 or 16 bytes");
         }
-        if !matches!(samples, 1 | 2 | 4 | 8) {
-            return error("number of samples", samples, "1, 2, 4 or 8");
+        if !(matches!(samples, 1 | 2 | 4 | 8) || mode == ArrayMode::Linear && matches!(samples, 3 | 6)) {
+            return error("number of samples", samples, "1, 2, 4 or 8, and 3 or 6 without tiles");
         }
         if pitch == 0 || pitch > LARGEST {
             return error("pitch", pitch, "1..=16384");

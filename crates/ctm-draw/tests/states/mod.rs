@@ -290,7 +290,7 @@ pub fn drawn(bytes: &[u8], engine: &dyn Engine, options: &Options) -> Outcome {
     let flags = c.byte();
     (state.colour.multiwrite, state.colour.resolve) = (flags & 1 == 1, flags & 6 == 6);
     state.colour.alpha_test =
-        c.changed(None, |n| Some(AlphaTest { compare: Compare::ALL[usize::from(n) % 8], reference: 0.5 }));
+        c.changed(None, |n| Some(AlphaTest { compare: Compare::ALL[usize::from(n) % 8], reference: 0.5, steps: None }));
     state.colour.alpha_to_coverage = c.changed(None, |n| Some([n; 4]));
     // Targets.
     let tiling = Tiling::default();

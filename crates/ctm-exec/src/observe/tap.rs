@@ -147,6 +147,10 @@ impl x1k::Memory for Tap<&mut dyn x1k::Memory> {
         Ok(value)
     }
 
+    fn textures(&self) -> Option<&dyn r700::Memory> {
+        self.memory.textures()
+    }
+
     fn commit(&mut self, at: Position, outputs: &x1k::Outputs) -> Result<x1k::Written, MemoryFault> {
         self.memory.commit(at, outputs)
     }

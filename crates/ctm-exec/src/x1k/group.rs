@@ -17,6 +17,7 @@ use crate::outcome::Counters;
 use crate::watch::Part;
 use ctm_isa::x1k::inst::{AluInst, FcInstruction, Source, TexInstruction};
 use ctm_isa::x1k::ops::{TexOp, UmrtTarget};
+use ctm_isa::x1k::program::Lookups;
 use ctm_isa::x1k::{FLOAT_CONSTANTS, TEMPORARIES};
 
 /// How often it is asked whether to stop, in instructions of all groups that run in the same state one after the other: so the last one is stopped at
@@ -377,6 +378,9 @@ impl Group {
             self.note_reads(&reads, loop_variable.unwrap_or(0), inst.cmn.write_inactive, pc);
             self.note_predicates(&inst.cmn, pc);
         }
+        if let (true, Lookups::Textures { cubes }) = (inst.inst.op.is_lookup(), launch.program.lookups) {
+            return self.lookup_textures(inst, pc, loop_variable.unwrap_or(0), (memory, cubes));
+        }
         let input = if inst.inst.op.is_lookup() { self.input(context, inst, pc, memory)? } else { None };
         for block in &mut self.blocks {
             let masks = WriteMasks::new(&inst.cmn, block);
@@ -416,6 +420,31 @@ impl Group {
                     }
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// A lookup in a draw's textures.
+    fn lookup_textures(
+        &mut self,
+        inst: &TexInstruction,
+        pc: u32,
+        loop_variable: i32,
+        (memory, cubes): (&dyn Memory, u16),
+    ) -> Result<(), Fault> {
+        let position = self.first_concerned(inst.cmn.write_inactive);
+        let Some(textures) = memory.textures() else {
+            let (what, reason) = (format!("texture unit {}", inst.inst.tex_id), "no textures are bound".into());
+            return Err(Fault { kind: FaultKind::Memory(MemoryFault { what, address: None, reason }), pc, position });
+        };
+        for block in &mut self.blocks {
+            let masks = WriteMasks::new(&inst.cmn, block);
+            let found = tex::lookup_textures(inst, block, loop_variable, &masks, (textures, cubes));
+            found.map_err(|e| Fault {
+                kind: FaultKind::Memory(e.fault),
+                pc,
+                position: Some(block.positions[e.lane]),
+            })?;
         }
         Ok(())
     }

@@ -8,6 +8,7 @@
 //! | `flow` | the flow-control machine of CTM §3.5 |
 //! | `plan` | a program decoded once |
 //! | `lanes` | the registers and masks of sixteen processors |
+//! | `unit` | lookups of a draw's textures |
 //! | `alu`, `tex` | one ALU, OUTPUT or texture instruction on such a block |
 //! | `group` | a group of processors running a program: issue, faults, counters |
 //! | `checks` | findings of checked runs |
@@ -28,6 +29,7 @@ pub mod ops;
 pub mod plan;
 pub mod sample;
 pub mod tex;
+pub mod unit;
 
 pub use crate::arrays::{Elements, Form, Written};
 pub use crate::plane::Plane;
@@ -203,6 +205,12 @@ pub trait Memory: Sync {
     /// Of checked launches: input and element that a cached read has returned although this launch had written it uncached, since this was
     /// asked last. The default knows of none.
     fn take_stale_read(&self) -> Option<(u8, u32, u32)> {
+        None
+    }
+
+    /// The textures and samplers of a draw, by the numbers of their units, for programs whose [lookups](ctm_isa::x1k::program::Lookups) are of textures. The default has
+    /// none.
+    fn textures(&self) -> Option<&dyn crate::r700::Memory> {
         None
     }
 

@@ -3,7 +3,7 @@
 use super::alu::{WriteMasks, register};
 use super::lanes::{BLOCK, Block, LaneMask, store};
 use super::sample::{self, Sampled};
-use super::{Input, Memory, ops};
+use super::{Input, Memory, ops, unit};
 use crate::fault::MemoryFault;
 use crate::transcendental;
 use ctm_isa::x1k::TEMPORARIES;
@@ -74,6 +74,36 @@ pub fn lookup(
             Err(_) => {}
         }
     }
+    store_texels(tex, block, loop_variable, masks, &texels);
+    Ok(outside)
+}
+
+/// Looks up in a draw's textures in every working lane, then writes the results. `cubes`: units with cubes.
+///
+/// # Errors
+/// The first covered lane that memory refused.
+pub fn lookup_textures(
+    tex: &TexInstruction,
+    block: &mut Block,
+    loop_variable: i32,
+    masks: &WriteMasks,
+    (memory, cubes): (&dyn crate::r700::Memory, u16),
+) -> Result<(), LaneFault> {
+    let working = working_lanes(tex, block, masks);
+    let texels = unit::lookup(tex, block, loop_variable, working, (memory, cubes))?;
+    store_texels(tex, block, loop_variable, masks, &texels);
+    Ok(())
+}
+
+/// Writes the results of a lookup to the destination in the working lanes.
+fn store_texels(
+    tex: &TexInstruction,
+    block: &mut Block,
+    loop_variable: i32,
+    masks: &WriteMasks,
+    texels: &[[u32; BLOCK]; 4],
+) {
+    let working = working_lanes(tex, block, masks);
     let addr = &tex.addr;
     let swizzle = [addr.dst_r_swiz, addr.dst_g_swiz, addr.dst_b_swiz, addr.dst_a_swiz];
     let written = written_channels(tex);
@@ -85,7 +115,6 @@ pub fn lookup(
             *known = known.or(mask);
         }
     }
-    Ok(outside)
 }
 
 /// The channels of the source that a lookup reads: S and T, and Q for a projected one.

@@ -396,6 +396,7 @@ impl InfoReader<'_> {
             uncached: config.uncached,
             zero_times_anything: config.zero_times_anything,
             conditional_value: self.word(FgDepthSrc::FORMAT, FgDepthSrc::decode)?.conditional_value,
+            lookups: x1k::program::Lookups::Inputs,
             preloads,
             symbols: Vec::new(),
             literals: Vec::new(),

@@ -77,6 +77,19 @@ pub enum Preload {
     },
 }
 
+/// The unit that answers lookups.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Lookups {
+    /// The inputs of a launch, of one level each (CTM §3.4).
+    #[default]
+    Inputs,
+    /// The texture units of a draw: textures with levels, slices or faces, and their filters.
+    Textures {
+        /// Units whose textures are cubes, bit 0 = unit 0.
+        cubes: u16,
+    },
+}
+
 /// A program: the words, the program information of CTM §4.1.4, and further data of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
@@ -94,6 +107,8 @@ pub struct Program {
     pub zero_times_anything: bool,
     /// The program exports a conditional value (`FG_DEPTH_SRC` bit 0).
     pub conditional_value: bool,
+    /// The unit that answers its lookups: no part of its words or image.
+    pub lookups: Lookups,
     /// Start values of temporaries.
     pub preloads: Vec<Preload>,
     /// Names for binding.
@@ -117,6 +132,7 @@ impl Program {
             uncached: false,
             zero_times_anything: false,
             conditional_value: usage.conditional_value,
+            lookups: Lookups::Inputs,
             preloads: vec![Preload::Position { temp: 0 }],
             symbols: Vec::new(),
             literals: Vec::new(),

@@ -55,8 +55,11 @@ impl<'a> Views<'a> {
     }
 }
 
-/// The direct access of a fetch to an input among these mapped arrays, if code has it.
-pub fn binding<'a>(fetch: &Fetch, memory: &dyn Memory, elements: Arrays<'a>) -> Option<Binding<'a>> {
+/// The direct access of a fetch to an input among these mapped arrays, or to a texture of a draw, if code has it.
+pub fn binding<'a>(fetch: &Fetch, memory: &'a dyn Memory, elements: Arrays<'a>) -> Option<Binding<'a>> {
+    if let Fetch::Texture(inst) = fetch {
+        return Binding::of_texture(true, memory.textures()?, inst);
+    }
     let Fetch::Input { input, uncached: false, .. } = *fetch else { return None };
     let (descriptor, elements) = (memory.input(input)?, elements[usize::from(input & 15)].as_ref()?);
     Texels::of_input(&descriptor, elements).map(Binding::Texels)

@@ -161,7 +161,7 @@ impl Merger<'_, '_> {
         }
         if let Some(test) = &self.state.colour.alpha_test {
             let alpha = |lane: usize| colour.map_or(0.0, |row| f32::from_bits(row[3].bits[first + lane]));
-            marks = keep(marks, &|lane| test.compare.holds(&alpha(lane), &test.reference));
+            marks = keep(marks, &|lane| test.passes(alpha(lane)));
         }
         if let (Some(tests), Some(target)) = (&self.lanes, &mut self.open.depth) {
             let centre = self.state.raster.centre();

@@ -377,6 +377,7 @@ impl<'a> Assembler<'a> {
             uncached: information.uncached,
             zero_times_anything: information.zero_times_anything,
             conditional_value: information.conditional_value.unwrap_or(usage.conditional_value),
+            lookups: crate::x1k::program::Lookups::Inputs,
             preloads: information.preloads.take().unwrap_or_else(|| vec![Preload::Position { temp: 0 }]),
             symbols: std::mem::take(&mut information.symbols),
             literals,

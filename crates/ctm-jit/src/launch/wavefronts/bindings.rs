@@ -74,13 +74,16 @@ impl<'a> Binding<'a> {
     pub fn of(launch: &Launch<'_>, memory: &'a dyn Memory, fetch: &Fetch) -> Option<Self> {
         let memory = resources(memory, fetch.alternate())?;
         match fetch {
-            Fetch::Texture(inst) => {
-                let levels = || Levels::of(launch, memory, inst).map(Box::new).map(Self::Levels);
-                Texels::of(memory, inst).map(Self::Texels).or_else(levels)
-            }
+            Fetch::Texture(inst) => Self::of_texture(launch.stage == Stage::Pixel, memory, inst),
             Fetch::Vertex(inst) => Items::of(launch, memory, inst).map(Self::Items),
             Fetch::Memory(..) | Fetch::Share(..) | Fetch::Input { .. } => None,
         }
+    }
+
+    /// The binding of a texture fetch. `quads`: lanes are pixels of quads.
+    pub fn of_texture(quads: bool, memory: &'a dyn Memory, inst: &TexFetch) -> Option<Self> {
+        let levels = || Levels::of(quads, memory, inst).map(Box::new).map(Self::Levels);
+        Texels::of(memory, inst).map(Self::Texels).or_else(levels)
     }
 
     /// Bytes of memory that one lane counts.
@@ -244,7 +247,7 @@ impl References {
 pub const MOST_LEVELS: usize = 16;
 
 impl<'a> Levels<'a> {
-    fn of(launch: &Launch<'_>, memory: &'a dyn Memory, inst: &TexFetch) -> Option<Self> {
+    fn of(quads: bool, memory: &'a dyn Memory, inst: &TexFetch) -> Option<Self> {
         let (op, word1) = (inst.word0.op, &inst.word1);
         let texture = memory.texture(inst.word0.resource_id)?;
         let loads = matches!(op, TexOp::Ld | TexOp::GetTextureResinfo);
@@ -257,7 +260,7 @@ impl<'a> Levels<'a> {
         let detail_matters =
             sampler.mip != MipFilter::None || sampler.magnify != sampler.minify || op == TexOp::GetCompTexLod;
         let axes = filtered_axes(texture.kind);
-        let (cube, quads) = (is_cube(texture.kind), launch.stage == Stage::Pixel);
+        let cube = is_cube(texture.kind);
         // Code flushes them.
         let ordinary =
             [sampler.min_lod, sampler.max_lod, sampler.lod_bias].into_iter().all(|x| x == 0.0 || x.is_normal());

@@ -96,6 +96,17 @@ impl<'a> Shared<'a> {
             Guest::X1k(_) => Err(BailOut),
         }
     }
+
+    /// The memory of textures, and whether lanes are pixels of quads.
+    ///
+    /// # Errors
+    /// [`BailOut`] in launches of X1K programs without textures.
+    fn textures(&self) -> Result<(bool, &'a dyn Memory)> {
+        match self.guest {
+            Guest::R700(launch, memory) => Ok((launch.stage == Stage::Pixel, memory)),
+            Guest::X1k(memory) => Ok((true, memory.textures().ok_or(BailOut)?)),
+        }
+    }
 }
 
 /// The state in which a wavefront stopped.
@@ -274,10 +285,9 @@ impl Fetched {
         (executes, to): To<'_>,
         set: &mut [Row; GRADIENTS],
     ) -> Result {
-        let (launch, memory) = shared.r700()?;
+        let (quads, memory) = shared.textures()?;
         let memory = resources(memory, inst.word0.alt_const).ok_or(BailOut)?;
         let (op, lanes) = (inst.word0.op, shared.lanes);
-        let quads = launch.stage == Stage::Pixel;
         let fetch = if texture::needs_no_resource(op) {
             None
         } else {

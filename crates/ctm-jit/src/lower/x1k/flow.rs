@@ -11,6 +11,7 @@ use crate::ir::awake::settle_loops;
 use crate::ir::order::postorder;
 use crate::ir::x1k::{Block, Code, End, Flow, Frame, LoopOp, Outcome, Target};
 use crate::lower::x1k::{Asked, Builder};
+use ctm_isa::x1k::program::Lookups;
 use ctm_exec::x1k::Constants;
 use ctm_exec::x1k::alu::predicate_channel;
 use ctm_isa::x1k::inst::FcInstruction;
@@ -39,7 +40,14 @@ pub fn lower(program: &Program, constants: &Constants, asked: Asked) -> Option<C
     let decoded = || instructions.iter().flatten();
     // Without flow control all lanes always run; they may be uncovered.
     let flows = decoded().any(|inst| matches!(inst, Inst::Fc(_)));
-    let quads = decoded().any(super::is_quad);
+    let textures = program.lookups != Lookups::Inputs;
+    // Cubes with gradients of their own are the reference's.
+    if let Lookups::Textures { cubes } = program.lookups
+        && decoded().any(|inst| super::is_cube_gradient(inst, cubes))
+    {
+        return None;
+    }
+    let quads = decoded().any(|inst| super::is_quad(inst) || textures && super::reads_quad(inst));
     let watches_idle_lanes = flows && quads || decoded().any(super::writes_inactive);
     let sees_uncovered = flows || quads || watches_idle_lanes || program.uncached;
     let mut graph = Graph {

@@ -18,10 +18,11 @@ use ctm_exec::float::{ONE, SIGN};
 use ctm_exec::x1k::alu::predicate_channel;
 use ctm_exec::x1k::group::shares_index;
 use ctm_exec::x1k::plan::AluPlan;
-use ctm_exec::x1k::tex;
+use ctm_exec::x1k::{tex, unit};
 use ctm_isa::r700::ops::Op2;
 use ctm_isa::x1k::formats::CmnInst;
 use ctm_isa::x1k::inst::{AluInst, Source, TexInstruction, inline_constant};
+use ctm_isa::x1k::program::Lookups;
 use ctm_isa::x1k::ops::{AlphaOp, AluResultSel, Channel, CompareOp, Imod, Omod, TexOp};
 use ctm_isa::x1k::{FLOAT_CONSTANTS, Inst, OUTPUTS, Program, TEMPORARIES};
 use units::Units;
@@ -54,6 +55,7 @@ pub struct Builder {
     loop_variable: Option<usize>,
     zero_wins: bool,
     conditional_value: bool,
+    lookups: Lookups,
     /// OUTPUT instructions write past the cache.
     uncached: bool,
     /// The values of uncovered lanes are visible: through an operation that reads idle lanes, a vote, or an uncached
@@ -133,6 +135,7 @@ impl Builder {
             loop_variable: None,
             zero_wins: program.zero_times_anything,
             conditional_value: program.conditional_value,
+            lookups: program.lookups,
             uncached: program.uncached,
             sees_uncovered,
             counts,
@@ -492,6 +495,10 @@ impl Builder {
                 }
             }
             TexOp::Lookup | TexOp::LookupProj | TexOp::LodBias | TexOp::Lod | TexOp::Dxdy | TexOp::LookupUncached => {
+                if let Lookups::Textures { cubes } = self.lookups {
+                    let fetch = self.lookup_texture(inst, cubes);
+                    return self.set_texels(inst, fetch, unders);
+                }
                 let channel = |c: Channel| c as usize;
                 let mut s = self.source(source, channel(addr.src_s_swiz));
                 let mut t = self.source(source, channel(addr.src_t_swiz));
@@ -517,12 +524,60 @@ impl Builder {
                 let fetch = Fetch::Input { input: input & 15, unscaled: inst.inst.unscaled, uncached };
                 let number = number_of(&mut self.code.fetches, fetch);
                 let fetch = self.block.effect(Op::Fetch { number, at: [s, t, s, t], under: lanes });
-                let swizzle = [addr.dst_r_swiz, addr.dst_g_swiz, addr.dst_b_swiz, addr.dst_a_swiz];
-                let mut texels = [fetch; 4];
-                written().for_each(|c| texels[c] = self.block.once(Op::Fetched(fetch, swizzle[c] as u8)));
-                written().for_each(|c| self.set_temp(addr.dst_addr, addr.dst_addr_rel, c, texels[c], unders[c]));
+                self.set_texels(inst, fetch, unders);
             }
         }
+    }
+
+    /// Stores the result of a lookup.
+    fn set_texels(&mut self, inst: &TexInstruction, fetch: Value, unders: [Under; 4]) {
+        let (addr, cmn) = (&inst.addr, &inst.cmn);
+        let written = || channels(cmn.rgb_wmask, cmn.alpha_wmask);
+        let swizzle = [addr.dst_r_swiz, addr.dst_g_swiz, addr.dst_b_swiz, addr.dst_a_swiz];
+        let mut texels = [fetch; 4];
+        written().for_each(|c| texels[c] = self.block.once(Op::Fetched(fetch, swizzle[c] as u8)));
+        written().for_each(|c| self.set_temp(addr.dst_addr, addr.dst_addr_rel, c, texels[c], unders[c]));
+    }
+
+    /// A lookup of a draw's texture, as `ctm_exec::x1k::unit` defines it: the fetch.
+    fn lookup_texture(&mut self, inst: &TexInstruction, cubes: u16) -> Value {
+        let source = Source::Temp { index: inst.addr.src_addr, relative: inst.addr.src_addr_rel };
+        let [mut s, mut t, mut r, q] = unit::coordinate_swizzle(inst).map(|c| self.source(source, c as usize));
+        if inst.inst.op == TexOp::LookupProj {
+            let reciprocal = self.unit(Unit::Scalar(AlphaOp::Rcp), q, q, q);
+            let nothing = self.block.bits(SIGN);
+            [s, t, r] = [s, t, r].map(|c| self.mad([c, reciprocal, nothing], false, Omod::U1));
+        }
+        if cubes >> (inst.inst.tex_id & 15) & 1 == 1 {
+            let omod = ctm_isa::r700::ops::Omod::Off;
+            let [down, right, major, face] = [0, 1, 2, 3]
+                .map(|element| self.block.make(Op::Cube { element, operands: [s, t, r], omod, clamp: false }));
+            let major = self.block.make(Op::Abs(major));
+            let reciprocal = self.unit(Unit::Scalar(AlphaOp::Rcp), major, major, major);
+            let middle = self.block.bits(unit::FACE_MIDDLE.to_bits());
+            [s, t] = [right, down].map(|along| self.mad([along, reciprocal, middle], false, Omod::U1));
+            r = face;
+        }
+        let (covered, inactive) = (inst.inst.ignore_uncovered, inst.cmn.write_inactive);
+        let zero = self.block.bits(0);
+        let mut gradients = Vec::new();
+        if inst.inst.op == TexOp::Dxdy {
+            for (set, (index, relative, of)) in unit::set_gradients(inst).into_iter().zip(unit::gradient_sources(inst)) {
+                let source = Source::Temp { index, relative };
+                self.guard(source);
+                let [s, t, r] = of.map(|c| self.source(source, c as usize));
+                gradients.push((Fetch::Texture(set), [s, t, r, zero]));
+            }
+        }
+        let lanes = self.under(Under { predicate: None, inactive, covered });
+        for (fetch, at) in gradients {
+            let number = number_of(&mut self.code.fetches, fetch);
+            self.block.effect(Op::Fetch { number, at, under: lanes });
+        }
+        // Instructions that look nothing up do not come here.
+        let Some(fetch) = unit::fetch(inst) else { return zero };
+        let number = number_of(&mut self.code.fetches, Fetch::Texture(fetch));
+        self.block.effect(Op::Fetch { number, at: [s, t, r, q], under: lanes })
     }
 }
 
@@ -542,6 +597,16 @@ fn under(cmn: &CmnInst, channel: usize) -> Under {
 /// Whether an instruction reads the other lanes of its quad.
 pub fn is_quad(inst: &Inst) -> bool {
     matches!(inst, Inst::Alu(alu) if alu.rgba.op.is_quad() || alu.alpha.op.is_quad())
+}
+
+/// Whether a lookup of a texture reads the other lanes of its quad.
+pub fn reads_quad(inst: &Inst) -> bool {
+    matches!(inst, Inst::Tex(tex) if unit::reads_quad(tex.inst.op))
+}
+
+/// Whether an instruction looks up one of these cubes by gradients of its own.
+pub fn is_cube_gradient(inst: &Inst, cubes: u16) -> bool {
+    matches!(inst, Inst::Tex(tex) if tex.inst.op == TexOp::Dxdy && cubes >> (tex.inst.tex_id & 15) & 1 == 1)
 }
 
 /// Whether an instruction writes lanes that flow control does not let run.

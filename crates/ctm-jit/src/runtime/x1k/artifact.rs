@@ -16,6 +16,7 @@ use crate::runtime::streams::Streams;
 use ctm_exec::Counters;
 use ctm_exec::x1k::Launch;
 use ctm_isa::x1k::TEMPORARIES;
+use ctm_isa::x1k::program::Lookups;
 use std::sync::OnceLock;
 
 /// All parameters of lowering.
@@ -36,6 +37,10 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
     // Boolean constants decide jumps, integer constants trip counts.
     key.extend_from_slice(&[bits(&flags), bits(&constants.bool)]);
     key.extend_from_slice(&constants.int.map(u32::from_le_bytes));
+    key.push(match program.lookups {
+        Lookups::Inputs => u32::MAX,
+        Lookups::Textures { cubes } => cubes.into(),
+    });
     // The variables with start values.
     key.extend([launch.planes.len() as u32, launch.rows.len() as u32]);
     key.extend(launch.planes.iter().map(|plane| u32::from(plane.temp)));

@@ -127,7 +127,7 @@ impl Reader {
         }
         if let Some(compare) = table.get("alpha_test").and_then(|node| self.choice("alpha_test", node, &COMPARES)) {
             let reference = table.get("alpha_reference").and_then(|node| self.real("alpha_reference", node));
-            colour.alpha_test = Some(AlphaTest { compare, reference: reference.unwrap_or(0.0) });
+            colour.alpha_test = Some(AlphaTest { compare, reference: reference.unwrap_or(0.0), steps: None });
         }
         if let Some(set) = table.get("alpha_to_coverage").and_then(|node| self.boolean("alpha_to_coverage", node)) {
             colour.alpha_to_coverage = set.then_some([0; 4]);

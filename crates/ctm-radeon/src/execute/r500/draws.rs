@@ -5,14 +5,13 @@ use super::super::memory::GpuMemory;
 use super::super::outline::TargetPicture;
 use super::super::registers::Registers;
 use super::state::{GRID, Transform, clip_state, colour_state, depth_state, raster_state};
-use super::targets::{Colour, TargetSurface, Textures, cells, colour, depth, rotate};
+use super::targets::{Colour, TargetSurface, cells, colour, depth, resolved, rotate};
+use super::textures::Textures;
 use super::units::{Source, State, topology};
 use super::vertices::{MOST_VERTICES, ShadedVertex};
 use crate::Error;
 use crate::packets::words::{IndexSize, R500Primitive, VertexFetch, Walk};
-use crate::registers::colour::r500 as rb;
 use crate::registers::depth::r500 as zb;
-use crate::registers::scan::r500::GB_AA_CONFIG as Samples;
 use crate::registers::setup::r500 as ga;
 use crate::registers::spi::r500 as rs;
 use crate::registers::sq::r500 as us;
@@ -27,6 +26,7 @@ use ctm_draw::state::{
 use ctm_draw::{ColourTarget, Counts, DepthTarget, Drawn, Options, Targets};
 use ctm_exec::x1k::Constants;
 use ctm_isa::x1k::Program;
+use ctm_isa::x1k::program::Lookups;
 
 /// Colour targets.
 const TARGETS: u32 = 4;
@@ -251,17 +251,11 @@ impl Device {
         if count > MOST_VERTICES {
             return unsupported(format!("a draw of {count} vertices, at most {MOST_VERTICES} are drawn"));
         }
-        if self.registers.flag(Samples::AA_ENABLE) || self.registers.flag(rb::RB3D_AARESOLVE_CTL::AARESOLVE_MODE) {
-            return unsupported("several samples a pixel are not done");
-        }
         let bypasses = self.registers.flag(vap::VAP_CNTL_STATUS::PVS_BYPASS);
         if !bypasses {
             return unsupported(
                 "vertex programs do not run; Mesa's draws without them are made with RADEON_DEBUG=notcl",
             );
-        }
-        if self.registers.flag(zb::FG_DEPTH_SRC::DEPTH_SRC) {
-            return unsupported("depths of pixel programs are not taken");
         }
         let source = self.source(placed, initiator, payload, memory)?;
         let numbers = self.vertex_numbers(&source, count);
@@ -299,7 +293,9 @@ impl Device {
             Some(cells) => (cells.program.clone(), cells.constants.clone()),
             None => (self.r500.program(&self.registers)?, self.r500.constants(&self.registers)),
         };
-        let textures = Textures::of(&self.registers, memory, program.usage().inputs.iter().copied())?;
+        let units = program.usage().inputs;
+        let textures = Textures::of(&self.registers, memory, &mut self.r500.textures, units.iter().copied())?;
+        let program = Program { lookups: Lookups::Textures { cubes: textures.cubes() }, ..program };
         let (mut targets, mut bound_depth) = (Vec::new(), None);
         if let Some(cells) = cells {
             targets.push((0, cells.target));
@@ -310,6 +306,11 @@ impl Device {
                 }
             }
             bound_depth = depth(&self.registers)?;
+            if let Some(to) = targets.first().and_then(|(_, from)| resolved(&self.registers, from)) {
+                targets.truncate(1);
+                targets.push((1, to));
+                bound_depth = None;
+            }
         }
         let depth = bound_depth;
         // Every input is a parameter of its own number.
@@ -455,6 +456,7 @@ impl State {
             first: first as u16,
             last: last as u16,
             full_flow_control: r.flag(us::US_FC_CTRL::FULL_FC_EN),
+            conditional_value: r.flag(zb::FG_DEPTH_SRC::DEPTH_SRC),
             zero_times_anything: r.flag(us::US_CONFIG::ZERO_TIMES_ANYTHING_EQUALS_ZERO),
             preloads: Vec::new(),
             ..Program::from_words(words.to_vec())

@@ -6,12 +6,14 @@
 //! | `units` | memories, arrays and the last draw: what is no register |
 //! | `draws` | a draw: inputs of the pixel program, targets |
 //! | `state` | from registers to the state of a draw |
-//! | `targets` | targets and textures |
+//! | `targets` | targets |
+//! | `textures` | texture units |
 
 pub(super) mod draws;
 mod half;
 mod state;
 mod targets;
+mod textures;
 pub(super) mod units;
 mod vertices;
 

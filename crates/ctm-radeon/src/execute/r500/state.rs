@@ -9,10 +9,11 @@ use crate::registers::depth::r500 as zb;
 use crate::registers::scan::r500 as sc;
 use crate::registers::setup::r500 as ga;
 use crate::registers::{clip, vgt};
-use crate::table::{Bits, Register, bit, bits_at};
+use crate::table::{Bits, Register, bits_at};
 use ctm_draw::state::{
     AlphaTest, Blend, BlendEquation, ClipState, ColourState, ColourTargetState, Combine, Compare, DepthOffset,
-    DepthState, DepthStep, Factor, Fill, LogicOp, RasterState, Rect, Rounding, StencilFace, Viewport,
+    DepthState, DepthStep, Factor, Fill, LogicOp, RasterState, Rect, Rounding, SamplePattern, StencilFace, Stipple,
+    Viewport,
 };
 
 /// Sub-pixels of a pixel.
@@ -161,8 +162,14 @@ pub(super) fn raster_state(registers: &Registers) -> RasterState {
         line_width: 2.0 * half_sizes(ga::GA_LINE_CNTL::WIDTH),
         scissor: scissor(r),
         clip_rectangles: (rule != u16::MAX).then(|| (std::array::from_fn(|n| clip_rectangle(n as u32)), rule)),
-        // Six bits a pixel; the first is the one sample.
-        sample_mask: std::array::from_fn(|pixel| if bit(doors, 6 * pixel as u32) { u8::MAX } else { 0 }),
+        samples: sample_pattern(r),
+        multisample: samples(r) > 1,
+        stipple: stipple(r),
+        // Six bits a pixel; without several samples the first is the one sample.
+        sample_mask: std::array::from_fn(|pixel| {
+            let six = bits_at(doors, 6 * pixel as u32, 6) as u8;
+            if samples(r) > 1 { six } else { u8::MAX * (six & 1) }
+        }),
         ..RasterState::default()
     }
 }
@@ -207,6 +214,7 @@ pub(super) fn depth_state(registers: &Registers) -> DepthState {
         stencil,
         stencil_back,
         kill: true,
+        export_depth: r.flag(zb::FG_DEPTH_SRC::DEPTH_SRC) && r.get(rb::US_W_FMT::W_SRC) == 0,
         ..DepthState::default()
     }
 }
@@ -245,10 +253,10 @@ const fn combine(number: u32) -> (Combine, bool) {
     }
 }
 
-/// What is done with colours.
+/// Blending, logic operations, the alpha test, the resolve.
 ///
 /// # Errors
-/// Alpha to coverage, which is not done.
+/// Fog, which is not done.
 pub(super) fn colour_state(registers: &Registers, targets: &[(u32, Colour)]) -> Result<ColourState, Error> {
     use rb::{FG_ALPHA_FUNC as Alpha, RB3D_ABLENDCNTL as AlphaBlend, RB3D_BLENDCNTL as Colours, RB3D_ROPCNTL as Rop};
     let r = registers;
@@ -280,17 +288,68 @@ pub(super) fn colour_state(registers: &Registers, targets: &[(u32, Colour)]) -> 
     }
     state.multiwrite = r.get(rb::RB3D_CCTL::NUM_MULTIWRITES) > 0;
     if r.flag(Alpha::AF_EN) {
-        let reference = if r.flag(Alpha::FP16) {
-            super::half::half(r.get(rb::FG_ALPHA_VALUE::AF_VAL))
+        let (reference, steps) = if r.flag(Alpha::FP16) {
+            (super::half::half(r.get(rb::FG_ALPHA_VALUE::AF_VAL)), None)
         } else if r.flag(Alpha::AF_EN_8BIT) {
-            r.get(Alpha::AF_VAL) as f32 / 255.0
+            (r.get(Alpha::AF_VAL) as f32 / 255.0, Some(255))
         } else {
-            bits_at(r.get(rb::FG_ALPHA_VALUE::AF_VAL), 0, 10) as f32 / 1023.0
+            (bits_at(r.get(rb::FG_ALPHA_VALUE::AF_VAL), 0, 10) as f32 / 1023.0, Some(1023))
         };
-        state.alpha_test = Some(AlphaTest { compare: compare(r.get(Alpha::AF_FUNC)), reference });
+        state.alpha_test = Some(AlphaTest { compare: compare(r.get(Alpha::AF_FUNC)), reference, steps });
     }
-    if r.flag(Alpha::AM_EN) {
-        return Err(Error::new("unsupported-draw", "alpha to coverage is not done"));
+    // UNVERIFIED: the pattern; all pixels of a quad have the same here.
+    state.alpha_to_coverage = r.flag(Alpha::AM_EN).then_some([0; 4]);
+    state.resolve = r.flag(rb::RB3D_AARESOLVE_CTL::AARESOLVE_MODE);
+    if r.flag(rb::FG_FOG_BLEND::ENABLE) {
+        return Err(Error::new("unsupported-draw", "the fog unit is not done"));
     }
     Ok(state)
+}
+
+/// The samples of a pixel: 1, 2, 3, 4 or 6.
+pub(super) fn samples(registers: &Registers) -> u32 {
+    if !registers.flag(sc::GB_AA_CONFIG::AA_ENABLE) {
+        return 1;
+    }
+    [2, 3, 4, 6][registers.get(sc::GB_AA_CONFIG::NUM_AA_SUBSAMPLES) as usize % 4]
+}
+
+/// Where they lie.
+fn sample_pattern(registers: &Registers) -> SamplePattern {
+    use sc::{GB_MSPOS0 as First, GB_MSPOS1 as Second};
+    let places = [
+        [First::MS_X0, First::MS_Y0],
+        [First::MS_X1, First::MS_Y1],
+        [First::MS_X2, First::MS_Y2],
+        [Second::MS_X3, Second::MS_Y3],
+        [Second::MS_X4, Second::MS_Y4],
+        [Second::MS_X5, Second::MS_Y5],
+    ];
+    let count = samples(registers);
+    let mut pattern = SamplePattern { count, ..SamplePattern::ONE };
+    if count > 1 {
+        for (to, place) in pattern.at.iter_mut().zip(places) {
+            // From 1/12 pixel to the nearest 1/16, from the pixel's centre.
+            *to = place.map(|bits| {
+                let twelfths = registers.get(bits) as f32 - GRID / 2.0;
+                (twelfths * 16.0 / GRID).round().clamp(-8.0, 7.0) as i8
+            });
+        }
+    }
+    pattern
+}
+
+/// The pattern of lines, where they have one.
+///
+/// UNVERIFIED: the register names a value of the moment; drivers write their interface's pattern there, and its repetitions less one as the scale.
+fn stipple(registers: &Registers) -> Option<Stipple> {
+    use ga::GA_LINE_STIPPLE_CONFIG as Config;
+    let resets = registers.get(Config::LINE_RESET);
+    let scale = f32::from_bits(registers.word(Config::REGISTER, 0) & Config::STIPPLE_SCALE.field.mask());
+    (resets != 0).then(|| Stipple {
+        pattern: registers.word(ga::GA_LINE_STIPPLE_VALUE::REGISTER, 0) as u16,
+        repeat: (scale.clamp(0.0, 255.0) as u16).saturating_add(1),
+        high_first: false,
+        restarts: resets == 1,
+    })
 }

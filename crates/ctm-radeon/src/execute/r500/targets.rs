@@ -1,24 +1,19 @@
-//! Targets of an R500, and the textures that pixel programs read.
+//! Targets of an R500.
 //!
 //! Tiles are stored row by row: no program sees how tiles lie in memory, and every view of a surface has the same pitch and size of pixels.
 
-use super::super::memory::GpuMemory;
 use super::super::registers::Registers;
 use super::half::half;
+use super::state::samples;
 use crate::Error;
 use crate::registers::colour::r500 as rb;
 use crate::registers::depth::r500 as zb;
 use crate::registers::scan::r500 as sc;
-use crate::registers::texture::r500 as tx;
 use crate::table::{bit, bits_at, one_bit};
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::{ColourFormat, NumberType, Swap};
 use ctm_draw::layout::Layout;
-use ctm_exec::engine::MemoryFault;
-use ctm_exec::r700::formats::{Format, convert};
-use ctm_exec::x1k::{Filter, Input, Outputs, Sampler, Wrap, Written};
-use ctm_exec::{Position, x1k};
-use ctm_isa::r700::ops::{DataFormat, FormatComp};
+use ctm_isa::r700::ops::DataFormat;
 
 /// A target in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,14 +26,15 @@ pub(super) struct TargetSurface {
 
 impl TargetSurface {
     /// Rows up to the last of the scissor.
-    fn new(registers: &Registers, address: u64, pitch: u32, bytes: u32) -> Self {
+    fn new(registers: &Registers, address: u64, pitch: u32, bytes: u32, samples: u32) -> Self {
         let last = [registers.get(sc::SC_SCISSOR1::XS1), registers.get(sc::SC_SCISSOR1::YS1)];
         let size = [(last[0] + 1).min(pitch), last[1] + 1];
-        Self { address, layout: Layout::linear(pitch, size[1], bytes, 1), size }
+        Self { address, layout: Layout::linear(pitch, size[1], bytes, samples), size }
     }
 
     pub(super) const fn bytes(&self) -> u64 {
-        self.layout.pitch as u64 * self.layout.height as u64 * self.layout.element_bytes as u64
+        let Layout { pitch, height, element_bytes, samples, .. } = self.layout;
+        pitch as u64 * height as u64 * element_bytes as u64 * samples as u64
     }
 }
 
@@ -69,6 +65,7 @@ const fn swap(selects: &[u32]) -> Option<Swap> {
         [ALPHA, BLUE, GREEN, RED] | [GREEN, RED] | [BLUE] => Swap::StdRev,
         [ALPHA, RED, GREEN, BLUE] | [ALPHA, RED] | [ALPHA] => Swap::AltRev,
         [BLUE, GREEN, RED] => Swap::StdRev,
+        [RED, GREEN, BLUE] => Swap::Std,
         _ => return None,
     })
 }
@@ -132,8 +129,18 @@ pub(super) fn colour(registers: &Registers, n: u32) -> Result<Option<Colour>, Er
     }
     let bytes = ctm_exec::r700::formats::size_bytes(data).map_err(|_| wrong())? as u32;
     let address = registers.word(rb::RB3D_COLOROFFSET0::REGISTER, n).into();
-    let surface = TargetSurface::new(registers, address, 2 * registers.nth(Pitch::COLORPITCH, n), bytes);
+    let surface = TargetSurface::new(registers, address, 2 * registers.nth(Pitch::COLORPITCH, n), bytes, samples(registers));
     Ok(Some(Colour { surface, format: ColourFormat { data, number, swap }, mask, slots: slots_of }))
+}
+
+/// Where the mean of the samples of colour target 0 goes, while pixels are resolved.
+pub(super) fn resolved(registers: &Registers, from: &Colour) -> Option<Colour> {
+    use rb::{RB3D_AARESOLVE_CTL as Control, RB3D_AARESOLVE_OFFSET as Offset, RB3D_AARESOLVE_PITCH as Pitch};
+    registers.flag(Control::AARESOLVE_MODE).then(|| {
+        let address = registers.word(Offset::REGISTER, 0).into();
+        let (pitch, bytes) = (2 * registers.get(Pitch::AARESOLVE_PITCH), from.surface.layout.element_bytes);
+        Colour { surface: TargetSurface::new(registers, address, pitch, bytes, 1), mask: 15, ..*from }
+    })
 }
 
 /// The constant colour of blending by slot: blue, green, red, alpha in 10 bits, or half floats for targets of half floats.
@@ -162,7 +169,7 @@ pub(super) fn depth(registers: &Registers) -> Result<Option<(TargetSurface, Dept
         }
     };
     let address = registers.word(zb::ZB_DEPTHOFFSET::REGISTER, 0).into();
-    Ok(Some((TargetSurface::new(registers, address, pitch, format.bytes() as u32), format)))
+    Ok(Some((TargetSurface::new(registers, address, pitch, format.bytes() as u32, samples(registers)), format)))
 }
 
 /// The cells of the depth target as a colour target of whole bytes; `None` where there is none.
@@ -174,7 +181,7 @@ pub(super) fn cells(registers: &Registers) -> Option<Colour> {
     };
     let address = registers.word(zb::ZB_DEPTHOFFSET::REGISTER, 0).into();
     let format = ColourFormat { data, number: NumberType::Unorm, swap: Swap::Std };
-    let surface = TargetSurface::new(registers, address, pitch, bytes);
+    let surface = TargetSurface::new(registers, address, pitch, bytes, 1);
     (pitch > 0).then_some(Colour { surface, format, mask: 15, slots: [0; 4] })
 }
 
@@ -185,188 +192,6 @@ pub(super) fn rotate(bytes: &mut [u8], format: DepthFormat, to_memory: bool) {
             let bits = u32::from_le_bytes(*sample);
             *sample = if to_memory { bits.rotate_left(8) } else { bits.rotate_right(8) }.to_le_bytes();
         }
-    }
-}
-
-/// BoundTexture units.
-pub(super) const UNITS: usize = 16;
-
-/// A texture of one level that is read without filters between levels.
-#[derive(Clone, Debug)]
-struct BoundTexture {
-    input: Input,
-    pitch: u32,
-    format: Format,
-    /// Depth in bits 31:8, stencil in bits 7:0.
-    is_depth: bool,
-    /// Sources of red, green, blue, alpha.
-    selects: [u32; 4],
-    bytes: Vec<u8>,
-}
-
-/// The textures of a draw.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Textures {
-    units: [Option<BoundTexture>; UNITS],
-}
-
-/// The fields of a texture's texel; `None` for formats that are not read.
-const fn texel(format: u32, second_list: bool) -> Option<DataFormat> {
-    use DataFormat as Data;
-    if second_list {
-        return if format == 6 { Some(Data::Fmt8_24) } else { None };
-    }
-    Some(match format {
-        0 => Data::Fmt8,
-        1 => Data::Fmt16,
-        2 => Data::Fmt4_4,
-        3 => Data::Fmt8_8,
-        4 => Data::Fmt16_16,
-        6 => Data::Fmt5_6_5,
-        10 => Data::Fmt4_4_4_4,
-        11 => Data::Fmt1_5_5_5,
-        12 => Data::Fmt8_8_8_8,
-        13 => Data::Fmt2_10_10_10,
-        14 => Data::Fmt16_16_16_16,
-        24 => Data::Fmt16Float,
-        25 => Data::Fmt16_16Float,
-        26 => Data::Fmt16_16_16_16Float,
-        27 => Data::Fmt32Float,
-        28 => Data::Fmt32_32Float,
-        29 => Data::Fmt32_32_32_32Float,
-        _ => return None,
-    })
-}
-
-impl Textures {
-    /// The textures of these units.
-    ///
-    /// # Errors
-    /// Textures that are not read yet, and those outside memory.
-    pub(super) fn of(
-        registers: &Registers,
-        memory: &dyn GpuMemory,
-        units: impl Iterator<Item = u8>,
-    ) -> Result<Self, Error> {
-        let mut all = Self::default();
-        let enabled = registers.get(tx::TX_ENABLE::TEX_ENABLE);
-        for unit in units.filter(|&unit| bit(enabled, unit.into())) {
-            if let Some(place) = all.units.get_mut(usize::from(unit)) {
-                *place = Some(BoundTexture::of(registers, memory, unit.into())?);
-            }
-        }
-        Ok(all)
-    }
-}
-
-impl BoundTexture {
-    fn of(registers: &Registers, memory: &dyn GpuMemory, n: u32) -> Result<Self, Error> {
-        use tx::{TX_FILTER0_0 as Filter0, TX_FORMAT0_0 as Size, TX_FORMAT1_0 as Kind, TX_FORMAT2_0 as Pitch};
-        let get = |bits| registers.nth(bits, n);
-        let wrong = |what: String| Error::new("unsupported-texture", format!("texture unit {n}: {what}"));
-        if get(Kind::TEX_COORD_TYPE) != 0 {
-            return Err(wrong("textures of three dimensions and cubes are not read".into()));
-        }
-        if get(Size::NUM_LEVELS) != 0 && get(Filter0::MIP_FILTER) != 0 {
-            return Err(wrong("filters between levels are not done".into()));
-        }
-        let (number, second) = (get(Kind::TXFORMAT), get(Pitch::TXFORMAT_MSB) == 1);
-        let data = texel(number, second).ok_or_else(|| wrong(format!("format {number} is not read")))?;
-        let is_signed = get(Kind::SIGNED_COMP0) == 1;
-        let sign = if is_signed { FormatComp::Signed } else { FormatComp::Unsigned };
-        let format = Format { data, sign, ..Format::default() };
-        let element_bytes = ctm_exec::r700::formats::size_bytes(data)
-            .map_err(|_| wrong(format!("format {number} is not read")))? as u32;
-        let upper = |bits| if get(bits) == 1 { one_bit(11) } else { 0 };
-        let width = (get(Size::TXWIDTH) | upper(Pitch::TXWIDTH_11)) + 1;
-        let height = (get(Size::TXHEIGHT) | upper(Pitch::TXHEIGHT_11)) + 1;
-        // Rows begin at multiples of 32 bytes.
-        let pitch = match get(Size::TXPITCH_EN) {
-            1 => get(Pitch::TXPITCH) + 1,
-            _ => width.next_multiple_of((32 / element_bytes).max(1)),
-        };
-        let wrap = |bits| {
-            Ok(match get(bits) {
-                0 => Wrap::Repeat,
-                1 => Wrap::Mirror,
-                2 | 4 => Wrap::Clamp,
-                6 => Wrap::Border,
-                other => return Err(wrong(format!("wrap mode {other} is not done"))),
-            })
-        };
-        let filter = |bits| match get(bits) {
-            0 | 1 => Filter::Nearest,
-            _ => Filter::Linear,
-        };
-        let wrap = [wrap(Filter0::CLAMP_S)?, wrap(Filter0::CLAMP_T)?];
-        let border = match wrap {
-            // An 8-bit colour, as most formats have it.
-            [Wrap::Border, _] | [_, Wrap::Border] => {
-                let bytes = registers.word(tx::TX_BORDER_COLOR_0::REGISTER, n).to_le_bytes();
-                bytes.map(|byte| (f32::from(byte) / 255.0).to_bits())
-            }
-            _ => [0; 4],
-        };
-        let sampler = Sampler { filter: filter(Filter0::MAG_FILTER), wrap, border };
-        let address = u64::from(registers.word(tx::TX_OFFSET_0::REGISTER, n) & tx::TX_OFFSET_0::TXOFFSET.field.mask());
-        let length = (u64::from(pitch) * u64::from(height - 1) + u64::from(width)) * u64::from(element_bytes);
-        let bytes = memory.bytes(address, length).ok_or_else(|| {
-            let message = format!("texture unit {n}: {length} bytes at {address:#x} lie outside their buffer");
-            Error::new("outside-memory", message)
-        })?;
-        let selects = [Kind::SEL_RED, Kind::SEL_GREEN, Kind::SEL_BLUE, Kind::SEL_ALPHA].map(get);
-        let input = Input { width, height, element_bytes, sampler };
-        Ok(Self { input, pitch, format, is_depth: second, selects, bytes: bytes.to_vec() })
-    }
-
-    fn read(&self, x: u32, y: u32) -> [u32; 4] {
-        let size = self.input.element_bytes as usize;
-        let at = (self.pitch as usize * y as usize + x as usize) * size;
-        let bytes = self.bytes.get(at..at + size).unwrap_or_default();
-        let components = if self.is_depth {
-            let bits = crate::table::little_endian(bytes) as u32;
-            let depth = (f64::from(bits_at(bits, 8, 24)) / f64::from(one_bit(24) - 1)) as f32;
-            let stencil = bits_at(bits, 0, 8) as f32 / 255.0;
-            [depth, stencil, 0.0, 1.0].map(f32::to_bits)
-        } else {
-            convert(&self.format, bytes).unwrap_or_default()
-        };
-        self.selects.map(|select| match select {
-            0..=3 => components[select as usize],
-            5 => 1f32.to_bits(),
-            _ => 0,
-        })
-    }
-}
-
-impl x1k::Memory for Textures {
-    fn schedule(&mut self, _: Position) -> Result<bool, MemoryFault> {
-        Ok(true)
-    }
-
-    fn input(&self, index: u8) -> Option<Input> {
-        // A unit that is off gives (0, 0, 0, 1).
-        let off = Input { width: 1, height: 1, element_bytes: 4, sampler: Sampler::default() };
-        let unit = self.units.get(usize::from(index))?;
-        Some(unit.as_ref().map_or(off, |texture| texture.input))
-    }
-
-    fn read(&self, index: u8, x: u32, y: u32, _: bool) -> Result<[u32; 4], MemoryFault> {
-        let unit = self.units.get(usize::from(index)).and_then(Option::as_ref);
-        Ok(unit.map_or([0, 0, 0, 1f32.to_bits()], |texture| texture.read(x, y)))
-    }
-
-    fn commit(&mut self, _: Position, _: &Outputs) -> Result<Written, MemoryFault> {
-        Ok(Written::default())
-    }
-
-    fn write_uncached(&mut self, x: u32, y: u32, _: u32) -> Result<Written, MemoryFault> {
-        let (what, reason) = (format!("element ({x}, {y}) of output 0"), "programs of a draw write no memory".into());
-        Err(MemoryFault { what, address: None, reason })
-    }
-
-    fn outputs_alias_inputs(&self) -> bool {
-        false
     }
 }
 

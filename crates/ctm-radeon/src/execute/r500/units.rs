@@ -1,6 +1,7 @@
 //! The parts of an R500 that are no registers: memories behind ports, arrays of vertices, the last draw.
 
 use super::super::registers::Registers;
+use super::textures::Cache;
 use crate::packets::r500::VertexArray;
 use crate::packets::words::{R500Primitive, VertexFetch};
 use crate::registers::clip;
@@ -34,6 +35,8 @@ pub(in crate::execute) struct State {
     pub(super) last: VertexFetch,
     /// Samples that passed since ZB_ZPASS_DATA was written, with its value.
     pub(super) passed: u32,
+    /// Converted textures.
+    pub(super) textures: Cache,
 }
 
 /// Where the vertices of a draw come from.
@@ -58,6 +61,7 @@ impl Default for State {
             arrays: Vec::new(),
             last: VertexFetch(0),
             passed: 0,
+            textures: Cache::default(),
         }
     }
 }

@@ -176,6 +176,7 @@ pub(super) fn colour_state(registers: &Registers) -> ColourState {
         alpha_test: tests.then(|| AlphaTest {
             compare: compare(r.get(colour::SX_ALPHA_TEST_CONTROL::ALPHA_FUNC)),
             reference: r.float(colour::SX_ALPHA_REF::REGISTER, 0),
+            steps: None,
         }),
         alpha_to_coverage: r.flag(Mask::ALPHA_TO_MASK_ENABLE).then(|| {
             [
