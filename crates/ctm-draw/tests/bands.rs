@@ -126,6 +126,7 @@ impl Case {
         let parameters: Vec<Vec<[u32; 4]>> = (0..2).map(|_| parameter(r)).collect();
         let input = |r: &mut Random, semantic| PixelInput {
             semantic,
+            back: r.of(&[None, None, Some(1), Some(2), Some(7)]),
             interpolation: r.of(&INTERPOLATIONS),
             ..PixelInput::default()
         };

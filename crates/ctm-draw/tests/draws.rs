@@ -101,6 +101,7 @@ fn passes_on() -> Program {
 const SEMANTIC: [u8; 1] = [5];
 const INPUT: [PixelInput; 1] = [PixelInput {
     semantic: 5,
+    back: None,
     default: [0; 4],
     interpolation: Interpolation::Perspective,
     place: Place::Centre,

@@ -249,6 +249,7 @@ fn one(seed: u64) -> Option<(u64, Vec<u8>, Vec<u8>)> {
     let list: Vec<PixelInput> = (0..r.below(4))
         .map(|_| PixelInput {
             semantic: r.below(4) as u8,
+            back: r.one_in(3).then(|| r.below(4) as u8),
             default: [1, 2, 3, 4],
             interpolation: r.of(&[Interpolation::Perspective, Interpolation::Linear, Interpolation::Flat]),
             place: r.of(&[Place::Centre, Place::Centroid, Place::Sample]),

@@ -7,7 +7,7 @@ pub use crate::fault::{Budget, Fault, FaultKind, MemoryFault};
 pub use crate::outcome::{Counters, Finding, Outcome};
 
 use crate::watch::Control;
-use crate::{r700, x1k};
+use crate::{pvs, r700, x1k};
 
 /// Runs programs.
 pub trait Engine: Send + Sync {
@@ -57,5 +57,13 @@ pub trait Engine: Send + Sync {
         let feature = format!("the engine {} does not run R700 programs", self.name());
         let kind = FaultKind::Unsupported { feature, section: "R700" };
         Err(Fault { kind, pc: launch.program.entry, position: None })
+    }
+
+    /// Runs a vertex program of the R5xx on vertices; gives the outputs of each. An engine without code for these programs runs the reference interpreter.
+    ///
+    /// # Errors
+    /// The fault of the first vertex that did wrong, and [`FaultKind::Cancelled`].
+    fn run_pvs_under(&self, control: &Control, launch: &pvs::Launch<'_>) -> Result<Vec<pvs::Outputs>, Fault> {
+        pvs::run_launch(control, launch)
     }
 }

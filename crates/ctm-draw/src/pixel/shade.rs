@@ -305,42 +305,53 @@ impl Shader<'_> {
     fn parameters(&self, scratch: &mut Scratch, quads: &[ShadeQuad], pieces: &[Piece], vertices: &Vertices) {
         let inputs = &self.state.inputs;
         let list = (0u8..).zip(inputs.parameters).take(self.registers());
-        let found: Vec<(&PixelInput, Option<usize>)> = list
+        // The parameters of back and of front faces.
+        let found: Vec<(&PixelInput, [Option<&[[u32; 4]]>; 2])> = list
             .map(|(register, input)| {
                 (0..4).for_each(|element| {
                     scratch.row(register, element);
                 });
-                let parameter = self.state.outputs.semantics.iter().position(|&id| id == input.semantic);
-                (input, parameter.filter(|&n| n < vertices.parameters.len()))
+                let of = |is_front| vertices.parameters.get(input.parameter(&self.state.outputs, is_front)?);
+                (input, [false, true].map(|is_front| of(is_front).map(Vec::as_slice)))
             })
             .collect();
+        let is_front = |quad: &ShadeQuad| pieces[quad.setup as usize].setup.is_front;
         let raster = &self.state.raster;
         // The weights of quads that are interpolated together, in one place.
         let mut weights = [Weights::default(); TOGETHER];
         for (first, quads) in (0..).step_by(TOGETHER).zip(quads.chunks(TOGETHER)) {
             let mut held: Option<Place> = None;
-            for (n, &(input, parameter)) in found.iter().enumerate() {
+            for (n, &(input, parameters)) in found.iter().enumerate() {
                 // The rows are in the order of registers, then elements.
                 let [x, y, z, w] = &mut scratch.rows[4 * n..4 * n + 4] else { continue };
                 let lanes = 4 * first..4 * (first + quads.len());
                 let mut rows = [x, y, z, w].map(|row| row.2[lanes.clone()].as_chunks_mut::<4>().0);
-                match parameter.map(|parameter| vertices.parameters[parameter].as_slice()) {
-                    None => {
-                        rows.iter_mut().zip(input.default).for_each(|(row, bits)| row.fill([bits; 4]));
-                    }
-                    Some(all) if input.interpolation == Interpolation::Flat => {
-                        for (number, quad) in quads.iter().enumerate() {
-                            let value = all[pieces[quad.setup as usize].setup.provoking as usize];
-                            rows.iter_mut().zip(value).for_each(|(row, bits)| row[number] = [bits; 4]);
+                let interpolation = input.interpolation;
+                let is_mixed = interpolation != Interpolation::Flat && parameters.iter().any(Option::is_some);
+                if is_mixed && held != Some(input.place) {
+                    widely(Weighed { weights: &mut weights, quads, pieces, raster, of: input.place });
+                    held = Some(input.place);
+                }
+                let mut begin = 0;
+                for quads in quads.chunk_by(|a, b| input.back.is_none() || is_front(a) == is_front(b)) {
+                    let part = begin..begin + quads.len();
+                    begin = part.end;
+                    let mut rows = rows.each_mut().map(|row| &mut row[part.clone()]);
+                    let face = input.back.is_none() || quads.first().is_some_and(is_front);
+                    match parameters[usize::from(face)] {
+                        None => {
+                            rows.iter_mut().zip(input.default).for_each(|(row, bits)| row.fill([bits; 4]));
                         }
-                    }
-                    Some(all) => {
-                        if held != Some(input.place) {
-                            widely(Weighed { weights: &mut weights, quads, pieces, raster, of: input.place });
-                            held = Some(input.place);
+                        Some(all) if interpolation == Interpolation::Flat => {
+                            for (number, quad) in quads.iter().enumerate() {
+                                let value = all[pieces[quad.setup as usize].setup.provoking as usize];
+                                rows.iter_mut().zip(value).for_each(|(row, bits)| row[number] = [bits; 4]);
+                            }
                         }
-                        let interpolation = input.interpolation;
-                        widely(Mixed { rows: &mut rows, weights: &weights, quads, pieces, all, interpolation });
+                        Some(all) => {
+                            let weights = &weights[part];
+                            widely(Mixed { rows: &mut rows, weights, quads, pieces, all, interpolation });
+                        }
                     }
                 }
                 for (number, quad) in quads.iter().enumerate().filter(|_| input.sprite) {

@@ -143,7 +143,7 @@ pub(crate) fn starts(
     let over = |corners: [f64; 3]| linear(setup, area, centre, corners);
     let mut all = Registers::default();
     for (register, input) in (0u8..).zip(inputs.parameters).take(registers) {
-        let parameter = state.outputs.semantics.iter().position(|&id| id == input.semantic);
+        let parameter = input.parameter(&state.outputs, setup.is_front);
         *all.of(register) = match parameter.and_then(|n| vertices.parameters.get(n)) {
             None => input.default.map(Element::bits),
             Some(of) if input.interpolation == Interpolation::Flat => of[setup.provoking as usize].map(Element::bits),

@@ -243,6 +243,8 @@ impl Place {
 pub struct PixelInput {
     /// The number that is searched in [`VertexOutputs::semantics`]; the first match counts.
     pub semantic: u8,
+    /// The number for back faces, where it is another one.
+    pub back: Option<u8>,
     /// Bits of the four elements where no parameter has the number.
     pub default: [u32; 4],
     /// How.
@@ -254,6 +256,13 @@ pub struct PixelInput {
 }
 
 impl PixelInput {
+    /// The parameter export that it is in a face; `None` where there is none.
+    #[must_use]
+    pub fn parameter(&self, outputs: &VertexOutputs<'_>, is_front: bool) -> Option<usize> {
+        let semantic = self.back.filter(|_| !is_front).unwrap_or(self.semantic);
+        outputs.semantics.iter().position(|&id| id == semantic)
+    }
+
     /// The hardware's choices of [`Self::default`], by number (DEFAULT_VAL of SPI_PS_INPUT_CNTL).
     pub const DEFAULTS: [[u32; 4]; 4] = {
         const ONE: u32 = 1f32.to_bits();

@@ -301,6 +301,7 @@ impl Pair {
 fn input(word: &PsInputCntl) -> PixelInput {
     PixelInput {
         semantic: word.semantic,
+        back: None,
         default: PixelInput::DEFAULTS[usize::from(word.default_val & 3)],
         interpolation: Interpolation::of(word.flat_shade, word.sel_linear),
         place: Place::of(word.sel_sample, word.sel_centroid),

@@ -169,6 +169,7 @@ impl Lists {
 fn input(word: &PsInputCntl, flat: bool, sprites: bool) -> PixelInput {
     PixelInput {
         semantic: word.semantic,
+        back: None,
         default: PixelInput::DEFAULTS[usize::from(word.default_val) % 4],
         interpolation: Interpolation::of(word.flat_shade && flat, word.sel_linear),
         place: Place::of(word.sel_sample, word.sel_centroid),

@@ -4,13 +4,14 @@ use super::super::device::{Device, DrawOptions, Placed};
 use super::super::memory::GpuMemory;
 use super::super::outline::TargetPicture;
 use super::super::registers::Registers;
-use super::state::{GRID, Transform, clip_state, colour_state, depth_state, raster_state};
+use super::state::{GRID, Transform, clip_state, clips_nothing, colour_state, depth_state, raster_state};
 use super::targets::{Colour, TargetSurface, cells, colour, depth, resolved, rotate};
 use super::textures::Textures;
 use super::units::{Source, State, topology};
 use super::vertices::{MOST_VERTICES, ShadedVertex};
 use crate::Error;
 use crate::packets::words::{IndexSize, R500Primitive, VertexFetch, Walk};
+use crate::registers::clip;
 use crate::registers::depth::r500 as zb;
 use crate::registers::setup::r500 as ga;
 use crate::registers::spi::r500 as rs;
@@ -20,13 +21,14 @@ use crate::table::{Bits, bits_at, halfwords, little_endian, little_endian_128, o
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::Colours;
 use ctm_draw::state::{
-    Draw, DrawState, Indices, Interpolation, PixelInput, PixelInputs, PixelSource, Topology, VertexOutputs,
-    VertexSource, X1kStage,
+    Draw, DrawState, Fill, Indices, Interpolation, PixelInput, PixelInputs, PixelSource, RasterState, Topology,
+    VertexOutputs, VertexSource, X1kStage,
 };
 use ctm_draw::{ColourTarget, Counts, DepthTarget, Drawn, Options, Targets};
 use ctm_exec::x1k::Constants;
 use ctm_isa::x1k::Program;
 use ctm_isa::x1k::program::Lookups;
+use std::collections::HashMap;
 
 /// Colour targets.
 const TARGETS: u32 = 4;
@@ -42,6 +44,28 @@ enum Input {
     Texture([u32; 4]),
     /// A colour, and its components.
     Colour { colour: u32, format: u32 },
+    /// (1, 0, 0, 0) in back faces, zeros in front faces.
+    Face { is_back: bool },
+}
+
+impl Input {
+    /// The input of back faces, where it is another one.
+    fn of_back(self, registers: &Registers) -> Option<Self> {
+        use rs::VAP_OUT_VTX_FMT_0::{VTX_COLOR_2_PRESENT, VTX_COLOR_3_PRESENT};
+        match self {
+            Self::Colour { colour, format } if colour < 2 => {
+                let is_there = registers.flag([VTX_COLOR_2_PRESENT, VTX_COLOR_3_PRESENT][colour as usize]);
+                is_there.then_some(Self::Colour { colour: colour + 2, format })
+            }
+            Self::Face { .. } => Some(Self::Face { is_back: true }),
+            Self::Texture(_) | Self::Colour { .. } => None,
+        }
+    }
+}
+
+/// The inputs that are others in back faces: their places in the list, and those.
+fn of_back_faces(registers: &Registers, inputs: &[(u32, Input)]) -> Vec<(usize, Input)> {
+    inputs.iter().enumerate().filter_map(|(n, (_, input))| Some((n, input.of_back(registers)?))).collect()
 }
 
 /// Components of texture coordinates in the order of a vertex: the set and its component.
@@ -90,7 +114,8 @@ fn inputs(registers: &Registers) -> Result<Vec<(u32, Input)>, Error> {
                 let (colour, format) = (r.nth(Ip::COL_PTR, ip), r.nth(Ip::COL_FMT, ip));
                 all.push((r.nth(Inst::COL_ADDR, n), Input::Colour { colour, format }));
             }
-            _ => return unsupported("pixel programs with the column and row or the face as an input do not run"),
+            3 => all.push((r.nth(Inst::COL_ADDR, n), Input::Face { is_back: false })),
+            _ => return unsupported("pixel programs with the column and row as an input do not run"),
         }
     }
     Ok(all)
@@ -123,8 +148,23 @@ fn colour_value(registers: &Registers, colour: [u32; 4], format: u32) -> [u32; 4
 #[derive(Default)]
 struct Vertices {
     positions: Vec<[u32; 4]>,
-    /// By input of the pixel program.
+    /// By input of the pixel program, then those of back faces.
     parameters: Vec<Vec<[u32; 4]>>,
+    /// The vertices of the primitives, where they are not all of them one after the other.
+    order: Option<Vec<u32>>,
+}
+
+/// The vertices that an order of numbers names, each once, and the order of these.
+fn distinct(numbers: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    let (mut all, mut known) = (Vec::new(), HashMap::new());
+    let order = numbers.iter().map(|&number| {
+        *known.entry(number).or_insert_with(|| {
+            all.push(number);
+            all.len() as u32 - 1
+        })
+    });
+    let order = order.collect();
+    (all, order)
 }
 
 /// The corners of a point: column and row, 0 or 1, in the order of a quad.
@@ -137,11 +177,15 @@ impl Device {
         outputs: &[ShadedVertex],
         inputs: &[(u32, Input)],
         transform: &Transform,
-        points: bool,
+        (points, bypasses): (bool, bool),
     ) -> Vertices {
         let r = &self.registers;
         let components = components(r, points);
-        let mut all = Vertices { positions: Vec::new(), parameters: vec![Vec::new(); inputs.len()] };
+        let backs = of_back_faces(r, inputs);
+        let parameters = vec![Vec::new(); inputs.len() + backs.len()];
+        let mut all = Vertices { parameters, ..Vertices::default() };
+        // Points that may be clipped stay in clip space.
+        let (clips, centres) = (!clips_nothing(r, bypasses), point_planes(r, &self.r500));
         let stuffed: Vec<bool> = SOURCES
             .iter()
             .map(|bits| points && r.flag(ga::GB_ENABLE::POINT_STUFF_ENABLE) && r.get(*bits) != 0)
@@ -152,15 +196,22 @@ impl Device {
         for vertex in outputs {
             let corners: &[[usize; 2]] = if points { &CORNERS } else { &CORNERS[..1] };
             let half = if points { self.half_size(vertex) } else { [0.0; 2] };
+            let position = vertex.position.map(f32::from_bits);
+            if points && clips && centres.iter().flatten().any(|plane| is_behind(*plane, position)) {
+                continue;
+            }
             for &[column, row] in corners {
-                if points {
-                    let [x, y, z, w] = transform.window(vertex.position.map(f32::from_bits));
-                    let moved = [x + [-half[0], half[0]][column], y + [-half[1], half[1]][row], z, w];
-                    all.positions.push(moved.map(f32::to_bits));
-                } else {
-                    all.positions.push(vertex.position);
-                }
-                for ((_, input), to) in inputs.iter().zip(&mut all.parameters) {
+                let by = [[-half[0], half[0]][column], [-half[1], half[1]][row]];
+                all.positions.push(match points {
+                    false => vertex.position,
+                    true if clips => transform.moved(position, by).map(f32::to_bits),
+                    true => {
+                        let [x, y, z, w] = transform.window(position);
+                        [x + by[0], y + by[1], z, w].map(f32::to_bits)
+                    }
+                });
+                let each = inputs.iter().map(|(_, input)| input).chain(backs.iter().map(|(_, input)| input));
+                for (input, to) in each.zip(&mut all.parameters) {
                     to.push(match *input {
                         Input::Texture(pointers) => pointers.map(|pointer| match components.get(pointer as usize) {
                             Some(&(set, component)) if stuffed[set] => match component {
@@ -176,6 +227,7 @@ impl Device {
                             let value = vertex.colours.get(colour as usize).copied().unwrap_or_default();
                             colour_value(r, value, format)
                         }
+                        Input::Face { is_back } => [if is_back { 1f32.to_bits() } else { 0 }, 0, 0, 0],
                     });
                 }
             }
@@ -252,19 +304,25 @@ impl Device {
             return unsupported(format!("a draw of {count} vertices, at most {MOST_VERTICES} are drawn"));
         }
         let bypasses = self.registers.flag(vap::VAP_CNTL_STATUS::PVS_BYPASS);
-        if !bypasses {
-            return unsupported(
-                "vertex programs do not run; Mesa's draws without them are made with RADEON_DEBUG=notcl",
-            );
-        }
         let source = self.source(placed, initiator, payload, memory)?;
         let numbers = self.vertex_numbers(&source, count);
+        let (numbers, order) = match source {
+            Source::Indices(_) => distinct(&numbers),
+            Source::Embedded(_) | Source::List => (numbers, Vec::new()),
+        };
         let vectors = self.fetch(memory, &source, &numbers)?;
-        let outputs = self.bypassed(&vectors);
+        let outputs = if bypasses { self.bypassed(&vectors) } else { self.shaded(&vectors)? };
         let points = topology == Topology::Points;
+        let order = matches!(source, Source::Indices(_)).then_some(order);
+        // A point has corners of its own each time.
+        let outputs = match &order {
+            Some(order) if points => order.iter().map(|&n| outputs[n as usize]).collect(),
+            _ => outputs,
+        };
         let transform = Transform::of(&self.registers);
         let inputs = inputs(&self.registers)?;
-        let vertices = self.vertices(&outputs, &inputs, &transform, points);
+        let mut vertices = self.vertices(&outputs, &inputs, &transform, (points, bypasses));
+        vertices.order = order.filter(|_| !points);
         let topology = if points { Topology::Quads } else { topology };
         let stages = (&transform, points, bypasses);
         let drawn = self.draw_vertices(memory, topology, &vertices, &inputs, stages, None)?;
@@ -313,18 +371,21 @@ impl Device {
             }
         }
         let depth = bound_depth;
-        // Every input is a parameter of its own number.
-        let semantics: Vec<u8> = (1..).take(inputs.len()).collect();
+        // Every input is a parameter of its own number; those of back faces follow.
+        let backs = of_back_faces(&self.registers, inputs);
+        let semantics: Vec<u8> = (1..).take(inputs.len() + backs.len()).collect();
         let registers = inputs.iter().map(|(register, _)| register + 1).max().unwrap_or(0);
         let mut parameters = vec![PixelInput::default(); registers as usize];
-        for ((register, input), &semantic) in inputs.iter().zip(&semantics) {
+        for (n, ((register, input), &semantic)) in inputs.iter().zip(&semantics).enumerate() {
             let shading = match input {
                 Input::Texture(_) => None,
                 Input::Colour { colour, .. } => Some(self.registers.get(SHADINGS[*colour as usize % 4])),
+                Input::Face { .. } => Some(FLAT),
             };
-            let flat = shading.is_some_and(|shading| shading == 1);
+            let flat = shading.is_some_and(|shading| shading == FLAT);
             let interpolation = if flat { Interpolation::Flat } else { Interpolation::Perspective };
-            parameters[*register as usize] = PixelInput { semantic, interpolation, ..PixelInput::default() };
+            let back = backs.iter().position(|(of, _)| *of == n).map(|back| semantics[inputs.len() + back]);
+            parameters[*register as usize] = PixelInput { semantic, back, interpolation, ..PixelInput::default() };
         }
         let lists: Vec<&[[u32; 4]]> = vertices.parameters.iter().map(Vec::as_slice).collect();
         let viewports = [transform.viewport];
@@ -335,14 +396,29 @@ impl Device {
         );
         state.outputs = VertexOutputs { semantics: &semantics, ..VertexOutputs::default() };
         state.inputs = PixelInputs { parameters: &parameters, ..PixelInputs::default() };
-        state.clip = clip_state(&self.registers, transform, &viewports, bypasses);
+        let planes = self.r500.user_planes(&self.registers);
+        state.clip = clip_state(&self.registers, transform, &viewports, planes, bypasses);
         state.raster = raster_state(&self.registers);
         if points {
-            // Corners of points are positions in the window.
-            state.clip.viewports = &[];
-            (state.clip.disabled, state.clip.xy_divided, state.clip.z_divided) = (true, true, true);
-            (state.raster.cull_front, state.raster.cull_back) = (false, false);
-            (state.raster.offset_front, state.raster.offset_back) = (None, None);
+            if state.clip.disabled {
+                // Corners of points are positions in the window.
+                state.clip.viewports = &[];
+                (state.clip.xy_divided, state.clip.z_divided) = (true, true);
+            }
+            match self.registers.get(clip::r500::VAP_CLIP_CNTL::PS_UCP_MODE) {
+                CULL_CENTRE => state.clip.user_planes = [None; 6],
+                CULL_RADIUS => state.clip.planes_only_cull = true,
+                _ => {}
+            }
+            // Points are front faces, neither culled nor moved. Their corners go clockwise.
+            state.raster = RasterState {
+                clockwise_is_front: true,
+                cull_front: false,
+                cull_back: false,
+                fill_front: Fill::Triangles,
+                offset_front: None,
+                ..state.raster
+            };
         }
         if cells.is_none() {
             state.depth = depth_state(&self.registers);
@@ -359,8 +435,8 @@ impl Device {
         }
         let call = Draw {
             topology,
-            indices: Indices::Counted,
-            count: u32::try_from(vertices.positions.len()).unwrap_or(u32::MAX),
+            indices: vertices.order.as_deref().map_or(Indices::Counted, Indices::U32),
+            count: vertices.order.as_ref().map_or(vertices.positions.len(), Vec::len) as u32,
             instances: 1,
         };
         let mut bound = Targets::default();
@@ -400,6 +476,27 @@ impl Device {
         drawn.map_err(|error| Error::new("draw", error.to_string()))
     }
 }
+
+/// Numbers of PS_UCP_MODE.
+const CULL_CENTRE: u32 = 0;
+const CULL_RADIUS: u32 = 1;
+
+/// The user planes that drop a point by its centre.
+fn point_planes(registers: &Registers, state: &State) -> [Option<[f32; 4]>; 6] {
+    match registers.get(clip::r500::VAP_CLIP_CNTL::PS_UCP_MODE) {
+        CULL_CENTRE => state.user_planes(registers),
+        _ => [None; 6],
+    }
+}
+
+/// Whether a position lies on the far side of a plane.
+fn is_behind(plane: [f32; 4], position: [f32; 4]) -> bool {
+    let distance: f64 = plane.iter().zip(position).map(|(&a, b)| f64::from(a) * f64::from(b)).sum();
+    distance < 0.0 || distance.is_nan()
+}
+
+/// The number of flat shading.
+const FLAT: u32 = 1;
 
 /// The shading of colours.
 const SHADINGS: [Bits; 4] = [

@@ -3,6 +3,7 @@
 //! | file | subject |
 //! |---|---|
 //! | `vertices` | vertex fetch |
+//! | `programs` | vertex programs, and the parts of a vertex |
 //! | `units` | memories, arrays and the last draw: what is no register |
 //! | `draws` | a draw: inputs of the pixel program, targets |
 //! | `state` | from registers to the state of a draw |
@@ -11,6 +12,7 @@
 
 pub(super) mod draws;
 mod half;
+mod programs;
 mod state;
 mod targets;
 mod textures;

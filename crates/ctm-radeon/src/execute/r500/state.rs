@@ -75,6 +75,23 @@ impl Transform {
         };
         [of(0), of(1), of(2), w]
     }
+
+    /// A position that is moved by columns and rows of the window.
+    pub(super) fn moved(&self, position: [f32; 4], by: [f32; 2]) -> [f32; 4] {
+        let [x, y, z, w] = position;
+        let divisor = match () {
+            () if self.xy_divided => 1.0,
+            () if self.w_is_reciprocal => 1.0 / w,
+            () => w,
+        };
+        let [sx, sy, _] = self.viewport.scale;
+        [x + by[0] / sx * divisor, y + by[1] / sy * divisor, z, w]
+    }
+}
+
+/// Whether primitives are not clipped.
+pub(super) fn clips_nothing(registers: &Registers, bypasses: bool) -> bool {
+    bypasses || registers.flag(clip::r500::VAP_CLIP_CNTL::CLIP_DISABLE)
 }
 
 /// Clipping. `viewports` has the one viewport.
@@ -82,11 +99,15 @@ pub(super) fn clip_state<'a>(
     registers: &Registers,
     transform: &Transform,
     viewports: &'a [Viewport],
+    user_planes: [Option<[f32; 4]>; 6],
     bypasses: bool,
 ) -> ClipState<'a> {
     ClipState {
         viewports,
-        disabled: bypasses || registers.flag(clip::r500::VAP_CLIP_CNTL::CLIP_DISABLE),
+        disabled: clips_nothing(registers, bypasses),
+        user_planes,
+        guard_band: [clip::r500::VAP_GB_HORZ_CLIP_ADJ::REGISTER, clip::r500::VAP_GB_VERT_CLIP_ADJ::REGISTER]
+            .map(|row| registers.float(row, 0)),
         half_z: registers.flag(vgt::r500::VAP_CNTL::DX_CLIP_SPACE_DEF),
         planes_only_cull: registers.flag(clip::r500::VAP_CLIP_CNTL::UCP_CULL_ONLY_ENA),
         cut_edges_are_drawn: registers.flag(clip::r500::VAP_CLIP_CNTL::BOUNDARY_EDGE_FLAG_ENA),

@@ -9,6 +9,11 @@ use ctm_draw::state::Topology;
 
 /// Dwords of PVS memory: 2048 vectors.
 pub(super) const PVS_DWORDS: usize = 4 * 2048;
+/// The vector of PVS memory that holds constant 0 of the machine.
+pub(super) const FIRST_CONSTANT: usize = 1024;
+/// The vector of PVS memory that holds user plane 0, and the number of planes.
+pub(super) const FIRST_PLANE: usize = 1536;
+pub(super) const PLANES: usize = 6;
 /// Instructions of US memory, and dwords of each.
 pub(super) const US_INSTRUCTIONS: usize = 512;
 pub(super) const US_WORDS: usize = 6;
@@ -67,11 +72,14 @@ impl Default for State {
 }
 
 /// Registers after a reset. Drivers write everything that they need, but for the steps of the viewport transform: the first draws without
-/// a vertex program rely on positions in pixels.
+/// a vertex program rely on positions in pixels. x and y are cut off at w.
 pub(in crate::execute) fn reset() -> Registers {
     let mut registers = Registers::default();
     let step = clip::r500::VAP_VTE_CNTL::VTX_XY_FMT.field.mask() | clip::r500::VAP_VTE_CNTL::VTX_Z_FMT.field.mask();
     registers.set(clip::r500::VAP_VTE_CNTL::REGISTER.offset, step);
+    for row in [clip::r500::VAP_GB_HORZ_CLIP_ADJ::REGISTER, clip::r500::VAP_GB_VERT_CLIP_ADJ::REGISTER] {
+        registers.set(row.offset, 1f32.to_bits());
+    }
     registers
 }
 
