@@ -113,7 +113,8 @@ REGISTERS
 fn program(text: &str) -> String {
     let assembled = ctm_isa::pvs::text::assemble(text);
     let program = assembled.program.unwrap_or_else(|| panic!("{:?}", assembled.diagnostics));
-    let words = program.words.as_flattened().iter().map(|word| format!("    VAP_PVS_VECTOR_DATA_REG_128 = {word:#x}\n"));
+    let words =
+        program.words.as_flattened().iter().map(|word| format!("    VAP_PVS_VECTOR_DATA_REG_128 = {word:#x}\n"));
     let words: String = words.collect();
     let last = u32::from(program.last) << 20;
     format!(
@@ -125,7 +126,9 @@ fn program(text: &str) -> String {
 fn embedded(primitive: &str, vertices: &[[f32; 4]]) -> String {
     let words: String = vertices.as_flattened().iter().map(|x| format!(", word={x:?}")).collect();
     let count = vertices.len();
-    format!("3D_DRAW_IMMD_2 initiator={{PRIM_TYPE: {primitive}, PRIM_WALK: VERTEX_EMBEDDED, NUM_VERTICES: {count}}}{words}\n")
+    format!(
+        "3D_DRAW_IMMD_2 initiator={{PRIM_TYPE: {primitive}, PRIM_WALK: VERTEX_EMBEDDED, NUM_VERTICES: {count}}}{words}\n"
+    )
 }
 
 /// The pixels after a stream whose second buffer holds `vertices`.
@@ -164,10 +167,13 @@ const NOTHING: [u8; 4] = [0x11; 4];
 /// The columns and rows that are drawn: first and last of each.
 fn covered(pixels: &[[u8; 4]]) -> [usize; 4] {
     let places = (0..SIDE * SIDE).filter(|&n| pixels[n] != NOTHING).map(|n| [n % SIDE, n / SIDE]);
-    places.fold([SIDE, SIDE, 0, 0], |[left, top, right, bottom], [x, y]| [left.min(x), top.min(y), right.max(x), bottom.max(y)])
+    places.fold([SIDE, SIDE, 0, 0], |[left, top, right, bottom], [x, y]| {
+        [left.min(x), top.min(y), right.max(x), bottom.max(y)]
+    })
 }
 
-const SQUARE: [[f32; 4]; 4] = [[-1.0, -1.0, 0.0, 1.0], [1.0, -1.0, 0.0, 1.0], [-1.0, 1.0, 0.0, 1.0], [1.0, 1.0, 0.0, 1.0]];
+const SQUARE: [[f32; 4]; 4] =
+    [[-1.0, -1.0, 0.0, 1.0], [1.0, -1.0, 0.0, 1.0], [-1.0, 1.0, 0.0, 1.0], [1.0, 1.0, 0.0, 1.0]];
 
 /// A strip over the whole window: the texture set is half of the position and a half, and the pixel program stores it.
 #[test]
@@ -272,7 +278,8 @@ fn back_faces_have_colours_of_their_own() {
 #[test]
 fn a_program_that_leaves_its_words_is_an_error() {
     let wrong = "REGISTERS\n    VAP_PVS_CODE_CNTL_0 = {PVS_FIRST_INST: 9, PVS_LAST_INST: 3}\n";
-    let (pixels, problems) = run(Box::<Jit>::default(), &[STATE, TEXTURE, wrong, &embedded("TRIANGLE_STRIP", &SQUARE)], &[]);
+    let (pixels, problems) =
+        run(Box::<Jit>::default(), &[STATE, TEXTURE, wrong, &embedded("TRIANGLE_STRIP", &SQUARE)], &[]);
     assert!(pixels.iter().all(|pixel| *pixel == NOTHING));
     assert!(problems.len() == 1 && problems[0].contains("vertex program, vertex 0"), "{problems:?}");
 }
@@ -301,5 +308,9 @@ REGISTERS one
 ";
     let parts = [STATE, TEXTURE, &program(text), slots, &embedded("TRIANGLE_STRIP", &SQUARE)];
     let pixels = drawn(&parts, &[]);
-    assert!(pixels.iter().all(|pixel| pixel[0].abs_diff(191) <= 1 && pixel[1].abs_diff(96) <= 1 && pixel[3] == 255), "{:?}", pixels[9]);
+    assert!(
+        pixels.iter().all(|pixel| pixel[0].abs_diff(191) <= 1 && pixel[1].abs_diff(96) <= 1 && pixel[3] == 255),
+        "{:?}",
+        pixels[9]
+    );
 }

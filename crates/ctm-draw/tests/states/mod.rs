@@ -191,7 +191,8 @@ pub fn drawn(bytes: &[u8], engine: &dyn Engine, options: &Options) -> Outcome {
     let semantic = c.of(&[1, 2]);
     let interpolation = c.of(&[Interpolation::Perspective, Interpolation::Linear, Interpolation::Flat]);
     let place = c.of(&[Place::Centre, Place::Centroid, Place::Sample]);
-    let input = PixelInput { semantic, back: None, interpolation, place, default: [1, 2, 3, 4], sprite: c.byte() & 1 == 1 };
+    let input =
+        PixelInput { semantic, back: None, interpolation, place, default: [1, 2, 3, 4], sprite: c.byte() & 1 == 1 };
     let inputs = [input; 33];
     state.inputs.parameters = &inputs[..c.of(&[1, 0, 8, 33])];
     state.inputs.position = c.changed(None, Some);

@@ -29,9 +29,12 @@ use ctm_exec::x1k::Constants;
 use ctm_isa::x1k::Program;
 use ctm_isa::x1k::program::Lookups;
 use std::collections::HashMap;
+use std::time::Instant;
 
 /// Colour targets.
 const TARGETS: u32 = 4;
+/// Vertices that a vertex program runs for at a time.
+const PER_LAUNCH: usize = 1 << 14;
 
 fn unsupported<T>(message: impl Into<String>) -> Result<T, Error> {
     Err(Error::new("unsupported-draw", message))
@@ -300,9 +303,6 @@ impl Device {
             return unsupported("triangles with words of flags are not drawn");
         };
         let count = self.vertex_count(initiator);
-        if count > MOST_VERTICES {
-            return unsupported(format!("a draw of {count} vertices, at most {MOST_VERTICES} are drawn"));
-        }
         let bypasses = self.registers.flag(vap::VAP_CNTL_STATUS::PVS_BYPASS);
         let source = self.source(placed, initiator, payload, memory)?;
         let numbers = self.vertex_numbers(&source, count);
@@ -310,8 +310,17 @@ impl Device {
             Source::Indices(_) => distinct(&numbers),
             Source::Embedded(_) | Source::List => (numbers, Vec::new()),
         };
-        let vectors = self.fetch(memory, &source, &numbers)?;
-        let outputs = if bypasses { self.bypassed(&vectors) } else { self.shaded(&vectors)? };
+        if numbers.len() > MOST_VERTICES {
+            return unsupported(format!("a draw of {} vertices, at most {MOST_VERTICES} are drawn", numbers.len()));
+        }
+        let mut outputs = Vec::with_capacity(numbers.len());
+        // The time of a draw is that of all launches of its vertices.
+        let until = self.draw_budget().time.and_then(|limit| Instant::now().checked_add(limit));
+        let control = until.map_or_else(|| self.options.control.clone(), |until| self.options.control.until(until));
+        for numbers in numbers.chunks(PER_LAUNCH) {
+            let vectors = self.fetch(memory, &source, numbers)?;
+            outputs.extend(if bypasses { self.bypassed(&vectors) } else { self.shaded(&vectors, numbers, &control)? });
+        }
         let points = topology == Topology::Points;
         let order = matches!(source, Source::Indices(_)).then_some(order);
         // A point has corners of its own each time.
@@ -539,7 +548,7 @@ fn outside(surface: &TargetSurface) -> Error {
 
 impl State {
     /// The pixel program.
-    fn program(&self, registers: &Registers) -> Result<Program, Error> {
+    pub(super) fn program(&self, registers: &Registers) -> Result<Program, Error> {
         let r = registers;
         let begin = r.get(us::US_CODE_OFFSET::OFFSET_ADDR) as usize;
         let [first, last] = [us::US_CODE_ADDR::START_ADDR, us::US_CODE_ADDR::END_ADDR].map(|bits| r.get(bits));
@@ -560,7 +569,8 @@ impl State {
         })
     }
 
-    fn constants(&self, registers: &Registers) -> Constants {
+    /// The constants of pixel programs.
+    pub(super) fn constants(&self, registers: &Registers) -> Constants {
         let booleans = registers.word(us::US_FC_BOOL_CONST::REGISTER, 0);
         let mut constants = Constants::default();
         constants.float.iter_mut().zip(&self.us_constants).for_each(|(to, from)| *to = *from);

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `vertices` | vertex fetch |
 //! | `programs` | vertex programs, and the parts of a vertex |
+//! | `loaded` | the programs of streams, without drawing |
 //! | `units` | memories, arrays and the last draw: what is no register |
 //! | `draws` | a draw: inputs of the pixel program, targets |
 //! | `state` | from registers to the state of a draw |
@@ -12,12 +13,15 @@
 
 pub(super) mod draws;
 mod half;
+mod loaded;
 mod programs;
 mod state;
 mod targets;
 mod textures;
 pub(super) mod units;
 mod vertices;
+
+pub use loaded::LoadedPrograms;
 
 use super::device::{Device, Placed};
 use super::memory::GpuMemory;
@@ -27,7 +31,7 @@ use crate::Error;
 use crate::packets::r500::{Command, DrawImmd, DrawImmd2, DrawIndx, DrawIndx2, DrawVbuf, DrawVbuf2, LoadVbpntr};
 use crate::packets::words::{VertexFetch, Walk};
 use crate::packets::{Kind, Packets};
-use crate::registers::{depth, sq, vgt};
+use crate::registers::{depth, vgt};
 use crate::stream::Relocation;
 use ctm_draw::Counts;
 
@@ -111,20 +115,8 @@ impl Device {
 
     /// The effect of a register that is a port or an action.
     fn port(&mut self, offset: u32, value: u32) {
-        use sq::r500 as programs;
-        let is = |row: &crate::Register| row.offset == offset;
-        if is(programs::VAP_PVS_VECTOR_INDX_REG::REGISTER) {
-            self.r500.pvs_next = 4 * programs::VAP_PVS_VECTOR_INDX_REG::OCTWORD_OFFSET.field.extract(value) as usize;
-        } else if is(programs::VAP_PVS_VECTOR_DATA_REG::REGISTER) || is(programs::VAP_PVS_VECTOR_DATA_REG_128::REGISTER)
-        {
-            self.r500.write_pvs(value);
-        } else if is(programs::GA_US_VECTOR_INDEX::REGISTER) {
-            self.r500.us_next = 0;
-        } else if is(programs::GA_US_VECTOR_DATA::REGISTER) {
-            let index = self.registers.get(programs::GA_US_VECTOR_INDEX::INDEX) as usize;
-            let of_constants = self.registers.get(programs::GA_US_VECTOR_INDEX::TYPE) == 1;
-            self.r500.write_us(index, of_constants, value);
-        } else if is(depth::r500::ZB_ZPASS_DATA::REGISTER) {
+        self.r500.port(&self.registers, offset, value);
+        if offset == depth::r500::ZB_ZPASS_DATA::REGISTER.offset {
             self.r500.passed = value;
         }
     }
@@ -132,7 +124,8 @@ impl Device {
     fn load_arrays(&mut self, placed: &mut Placed<'_>) -> Result<(), Error> {
         self.r500.arrays.clear();
         for array in LoadVbpntr::arrays(placed.packet.words) {
-            let address = placed.relocation()?.base.wrapping_add(array.address.into());
+            // Drivers move arrays of a part of their vertices down.
+            let address = placed.relocation()?.base.wrapping_add_signed(array.address.cast_signed().into());
             self.r500.arrays.push((array, address));
         }
         Ok(())

@@ -10,13 +10,18 @@ use crate::registers::spi::r500::{VAP_OUT_VTX_FMT_0 as Format, VAP_OUT_VTX_FMT_1
 use crate::registers::sq::r500 as vap;
 use crate::table::bit;
 use ctm_exec::pvs::{Launch, Outputs, Vector};
+use ctm_exec::{Control, Fault};
 use ctm_isa::pvs::flow::from_registers;
 use ctm_isa::pvs::ops::FlowOp;
 use ctm_isa::pvs::{CONSTANTS, INPUTS, INSTRUCTION_SLOTS, Program};
 
 /// The flags of the colours among the outputs, in their order: front 0 and 1, back 0 and 1.
-const COLOURS: [crate::table::Bits; 4] =
-    [Format::VTX_COLOR_0_PRESENT, Format::VTX_COLOR_1_PRESENT, Format::VTX_COLOR_2_PRESENT, Format::VTX_COLOR_3_PRESENT];
+const COLOURS: [crate::table::Bits; 4] = [
+    Format::VTX_COLOR_0_PRESENT,
+    Format::VTX_COLOR_1_PRESENT,
+    Format::VTX_COLOR_2_PRESENT,
+    Format::VTX_COLOR_3_PRESENT,
+];
 
 impl State {
     /// The vectors of PVS memory from one on.
@@ -72,10 +77,15 @@ fn parts(registers: &Registers, outputs: &Outputs) -> ShadedVertex {
 }
 
 impl Device {
-    /// The outputs of vertices with these inputs, by the vertex program.
-    pub(super) fn shaded(&self, vertices: &[[Vector; INPUTS]]) -> Result<Vec<ShadedVertex>, Error> {
+    /// The outputs of vertices with these inputs and numbers, by the vertex program.
+    pub(super) fn shaded(
+        &self,
+        vertices: &[[Vector; INPUTS]],
+        numbers: &[u32],
+        control: &Control,
+    ) -> Result<Vec<ShadedVertex>, Error> {
         let program = self.r500.vertex_program(&self.registers);
-        let DrawOptions { one_thread, ref control, .. } = self.options;
+        let DrawOptions { one_thread, .. } = self.options;
         let launch = Launch {
             program: &program,
             constants: self.r500.vectors(FIRST_CONSTANT, CONSTANTS),
@@ -84,8 +94,10 @@ impl Device {
             one_thread,
         };
         let outputs = self.engine.run_pvs_under(control, &launch).map_err(|fault| {
-            let vertex = fault.position.map_or(0, |position| position.i);
-            Error::new("draw", format!("vertex program, vertex {vertex} of the draw: {fault}"))
+            let place = fault.position.map_or(0, |position| position.i as usize);
+            let vertex = numbers.get(place).copied().unwrap_or_default();
+            let fault = Fault { position: None, ..fault };
+            Error::new("draw", format!("vertex program, vertex {vertex}: {fault}"))
         })?;
         Ok(outputs.iter().map(|outputs| parts(&self.registers, outputs)).collect())
     }

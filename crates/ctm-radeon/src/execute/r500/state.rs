@@ -173,7 +173,8 @@ pub(super) fn raster_state(registers: &Registers) -> RasterState {
         ),
         offset_others: r.flag(Offsets::PARA_ENABLE),
         depth_step: DepthStep::Fixed(-24),
-        last_provokes: r.get(ga::GA_COLOR_CONTROL::PROVOKING_VERTEX) != 0,
+        // First, second (of fans, whose first vertex belongs to all), third, last.
+        last_provokes: r.get(ga::GA_COLOR_CONTROL::PROVOKING_VERTEX) >= 2,
         no_perspective: r.flag(ga::GB_SELECT::W_SELECT),
         rounding: match r.get(ga::GA_ROUND_MODE::GEOMETRY_ROUND) {
             0 => Rounding::Truncate,

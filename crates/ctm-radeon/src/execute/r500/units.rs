@@ -5,6 +5,7 @@ use super::textures::Cache;
 use crate::packets::r500::VertexArray;
 use crate::packets::words::{R500Primitive, VertexFetch};
 use crate::registers::clip;
+use crate::registers::sq::r500 as programs;
 use ctm_draw::state::Topology;
 
 /// Dwords of PVS memory: 2048 vectors.
@@ -84,8 +85,25 @@ pub(in crate::execute) fn reset() -> Registers {
 }
 
 impl State {
+    /// The effect of a register that is a port of a memory, or says where one goes on.
+    pub(super) fn port(&mut self, registers: &Registers, offset: u32, value: u32) {
+        let is = |row: &crate::Register| row.offset == offset;
+        if is(programs::VAP_PVS_VECTOR_INDX_REG::REGISTER) {
+            self.pvs_next = 4 * programs::VAP_PVS_VECTOR_INDX_REG::OCTWORD_OFFSET.field.extract(value) as usize;
+        } else if is(programs::VAP_PVS_VECTOR_DATA_REG::REGISTER) || is(programs::VAP_PVS_VECTOR_DATA_REG_128::REGISTER)
+        {
+            self.write_pvs(value);
+        } else if is(programs::GA_US_VECTOR_INDEX::REGISTER) {
+            self.us_next = 0;
+        } else if is(programs::GA_US_VECTOR_DATA::REGISTER) {
+            let index = registers.get(programs::GA_US_VECTOR_INDEX::INDEX) as usize;
+            let of_constants = registers.get(programs::GA_US_VECTOR_INDEX::TYPE) == 1;
+            self.write_us(index, of_constants, value);
+        }
+    }
+
     /// A dword through the port of PVS memory. Words after its end are dropped.
-    pub(super) fn write_pvs(&mut self, value: u32) {
+    fn write_pvs(&mut self, value: u32) {
         if let Some(dword) = self.pvs.get_mut(self.pvs_next) {
             *dword = value;
         }
@@ -93,7 +111,7 @@ impl State {
     }
 
     /// A dword through the port of US memory: an instruction has six, a constant four. Words after the end are dropped.
-    pub(super) fn write_us(&mut self, index: usize, of_constants: bool, value: u32) {
+    fn write_us(&mut self, index: usize, of_constants: bool, value: u32) {
         let next = self.us_next;
         self.us_next += 1;
         let word = if of_constants {

@@ -12,8 +12,10 @@ use crate::table::{bit, bits_at, halfwords, little_endian, one_bit, signed};
 const INPUTS: usize = 16;
 /// Elements of a vertex.
 const ELEMENTS: u32 = 16;
-/// Most vertices of a draw.
-pub(super) const MOST_VERTICES: u32 = one_bit(18);
+/// Bits of a vertex number.
+const NUMBER_BITS: u32 = 24;
+/// Most vertices of a draw that differ.
+pub(super) const MOST_VERTICES: usize = 1 << 20;
 
 /// An element of a vertex, as VAP_PROG_STREAM_CNTL and VAP_PROG_STREAM_CNTL_EXT describe it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -154,13 +156,17 @@ impl Device {
         Ok(elements)
     }
 
-    /// The vertex numbers of a draw: after the limits, which act before the offset. UNVERIFIED: the order.
+    /// The vertex numbers of a draw: sums of index and offset of 24 bits, then within the limits. UNVERIFIED: the order; drivers set limits of arrays, which
+    /// sums are compared with.
     pub(super) fn vertex_numbers(&self, source: &Source, count: u32) -> Vec<u32> {
         let r = &self.registers;
         let least = r.get(vap::VAP_VF_MIN_VTX_INDX::MIN_INDX);
         let most = r.get(vap::VAP_VF_MAX_VTX_INDX::MAX_INDX);
         let offset = r.signed(vap::VAP_INDEX_OFFSET::INDEX_OFFSET);
-        let placed = |index: u32| index.max(least).min(most).wrapping_add_signed(offset);
+        let placed = |index: u32| {
+            let sum = bits_at(index.wrapping_add_signed(offset), 0, NUMBER_BITS);
+            sum.max(least).min(most)
+        };
         match source {
             // Vertices of the packet have no limits.
             Source::Embedded(_) => (0..count).collect(),
