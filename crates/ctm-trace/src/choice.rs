@@ -3,7 +3,7 @@
 use ctm_device::engine::EngineError;
 use ctm_exec::observe::Watcher;
 use ctm_exec::watch::Control;
-use ctm_exec::{Domain, Engine, Fault, Interp, Outcome, Position, r700, x1k};
+use ctm_exec::{Domain, Engine, Fault, Interp, Outcome, Position, pvs, r700, x1k};
 use ctm_files::render::Report;
 use ctm_isa::diag::Diagnostic;
 use ctm_jobs::job::{Job, JobError, JobReport};
@@ -93,6 +93,10 @@ impl Engine for Picking {
         memory: &mut dyn r700::Memory,
     ) -> Result<Outcome, Fault> {
         self.engine().run_r700_under(control, launch, memory)
+    }
+
+    fn run_pvs_under(&self, control: &Control, launch: &pvs::Launch<'_>) -> Result<Vec<pvs::Outputs>, Fault> {
+        self.inner.run_pvs_under(control, launch)
     }
 }
 

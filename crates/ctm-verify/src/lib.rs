@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `lockstep` | the reference interpreter's writes to memory, with the answers; the other engine's writes, compared with them |
 //! | `x1k`, `r700` | launches by two engines, for each instruction set |
+//! | `vertices` | the same for vertex programs of the R5xx |
 //! | `replay` | the memories that write down and compare, for the X1K |
 //! | `target` | targets of outputs |
 //! | `shadow` | copies of mapped outputs |
@@ -60,8 +61,10 @@ mod r700;
 mod replay;
 mod shadow;
 mod target;
+mod vertices;
 mod x1k;
 
+use ctm_exec::pvs;
 use ctm_exec::r700::{Launch as R700Launch, Memory as R700Memory};
 use ctm_exec::x1k::{Launch, Memory};
 use ctm_exec::{Budget, Control, Engine, Fault, FaultKind, Finding, Outcome, Position};
@@ -157,6 +160,10 @@ impl<E: Engine> Engine for Verify<E> {
 
     fn run_r700_under(&self, control: &Control, launch: &R700Launch<'_>, memory: &mut dyn R700Memory) -> Ended {
         report(r700::compare(&self.engine, control, launch, memory), launch.program.entry)
+    }
+
+    fn run_pvs_under(&self, control: &Control, launch: &pvs::Launch<'_>) -> Result<Vec<pvs::Outputs>, Fault> {
+        vertices::compare(&self.engine, control, launch)
     }
 }
 

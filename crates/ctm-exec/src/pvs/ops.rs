@@ -212,7 +212,7 @@ pub fn exp_basee_ff(a: u32) -> u32 {
 }
 
 /// The range to which [`light_coeff_dx`] clamps its exponent.
-const LIGHT_EXPONENT: f32 = 128.0;
+pub const LIGHT_EXPONENT: f32 = 128.0;
 
 /// `ME_LIGHT_COEFF_DX`: `(1, max(b, 0), b > 0 ? max(a, 0)^c : 0, 1)` with c clamped to -128..128.
 #[must_use]
@@ -309,7 +309,7 @@ pub fn power_func_ff_clamp_01(a: u32, c: u32) -> u32 {
 }
 
 /// One turn of a radian, rounded: 1 / 2pi.
-const TURNS: f32 = std::f32::consts::FRAC_1_PI / 2.0;
+pub const TURNS: f32 = std::f32::consts::FRAC_1_PI / 2.0;
 
 /// `ME_SIN`: the sine of a radians.
 #[must_use]

@@ -45,6 +45,8 @@ pub enum Source<'a> {
     X1k { graph: &'a x1k::Code, is_joint: bool },
     /// The program of an R700 launch.
     R700(&'a Launch<'a>),
+    /// A lowered vertex program.
+    Pvs(&'a Code),
 }
 
 /// Lowers a program and optimises its masked form. `is_whole`: all lanes that exist lie in the domain. `None`: it is left to the reference interpreter.
@@ -83,6 +85,7 @@ pub fn stream_code(inputs: &stream::Inputs<'_>, observer: &mut Observer) -> Opti
 fn lowered(source: Source<'_>) -> Option<Code> {
     match source {
         Source::R700(launch) => lower::r700::lower(launch),
+        Source::Pvs(code) => Some(code.clone()),
         Source::X1k { graph, is_joint } => {
             let joined = (is_joint && Pass::Breaks.is_on()).then(|| breaks::joined(graph)).flatten();
             let joined = joined.filter(lower::x1k::joint::holds);

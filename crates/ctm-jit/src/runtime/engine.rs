@@ -2,7 +2,7 @@
 
 use super::batches::{at_once, run};
 use super::options::{Options, StreamLimits};
-use super::{r700, x1k};
+use super::{pvs, r700, x1k};
 use crate::codegen::backend::{Backend, BackendError};
 use crate::compile::observe;
 use crate::launch::lanes::LANES;
@@ -21,6 +21,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Programs of each instruction set that an engine remembers.
 const CACHED_PROGRAMS: usize = 256;
+/// Fewer vertices are run by the reference interpreter.
+const FEW_VERTICES: usize = 16;
 /// Threads of an R700 thread group; the reference interpreter reports larger ones.
 const GROUP_THREADS: u32 = 1024;
 
@@ -66,7 +68,9 @@ pub struct Jit {
     options: Options,
     x1k: Programs<x1k::artifact::Artifact>,
     r700: Programs<r700::artifact::Artifact>,
+    pvs: Programs<pvs::artifact::Artifact>,
     r700_bail_outs: AtomicU64,
+    pvs_bail_outs: AtomicU64,
 }
 
 /// The programs that an engine has lowered, keyed by all parameters of lowering, the most recently launched first.
@@ -134,8 +138,8 @@ impl Jit {
     }
 
     fn of(backend: Backend, options: Options) -> Self {
-        let (x1k, r700) = (Programs::default(), Programs::default());
-        Self { backend, options, x1k, r700, r700_bail_outs: AtomicU64::new(0) }
+        let (x1k, r700, pvs) = (Programs::default(), Programs::default(), Programs::default());
+        Self { backend, options, x1k, r700, pvs, r700_bail_outs: AtomicU64::new(0), pvs_bail_outs: AtomicU64::new(0) }
     }
 
     /// The same engine with other limits for streams. For tests: results do not depend on them.
@@ -155,6 +159,12 @@ impl Jit {
     #[must_use]
     pub fn r700_bail_outs(&self) -> u64 {
         self.r700_bail_outs.load(Ordering::Relaxed)
+    }
+
+    /// The launches of vertex programs that the reference interpreter has run in this engine's place.
+    #[must_use]
+    pub fn pvs_bail_outs(&self) -> u64 {
+        self.pvs_bail_outs.load(Ordering::Relaxed)
     }
 
     /// The back end in use.
@@ -225,6 +235,32 @@ impl Engine for Jit {
         }
         self.r700_bail_outs.fetch_add(1, Ordering::Relaxed);
         Interp.run_r700_under(control, launch, memory)
+    }
+
+    fn run_pvs_under(
+        &self,
+        control: &Control,
+        launch: &ctm_exec::pvs::Launch<'_>,
+    ) -> Result<Vec<ctm_exec::pvs::Outputs>, Fault> {
+        use crate::runtime::pvs::artifact::{Artifact, key};
+        use crate::runtime::pvs::launched::{Inputs, Pvs};
+        // Few vertices take less time than a program's code.
+        let is_left = launch.vertices.len() < FEW_VERTICES;
+        let artifact = if is_left { None } else { self.pvs.get(key(launch), || Artifact::new(launch)) };
+        let limit = launch.budget.instructions_per_group.unwrap_or(u64::MAX);
+        let artifact = artifact.filter(|artifact| artifact.executed <= limit);
+        if let Some(artifact) = artifact {
+            let watch = Watch::new(&launch.budget, control, launch.vertices.len() as u64);
+            let inputs = Inputs::new(launch, &artifact);
+            let rows = inputs.rows();
+            let of = Pvs::wavefronts(launch, &artifact, &rows, (&watch, self.backend));
+            if of.can_stop() {
+                let mut launched = Pvs::new(launch, &artifact, control);
+                return run(&mut launched, &of).map(|_| launched.outputs);
+            }
+        }
+        self.pvs_bail_outs.fetch_add(1, Ordering::Relaxed);
+        Interp.run_pvs_under(control, launch)
     }
 }
 

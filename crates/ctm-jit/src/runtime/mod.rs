@@ -5,7 +5,7 @@
 //! | `engine` | [`crate::Jit`], which remembers lowered programs |
 //! | `options` | the options of an engine |
 //! | `batches` | launches: at once, or in batches of groups, whose exports are committed in order |
-//! | `x1k/`, `r700/` | the parts of launches that depend on the instruction set |
+//! | `x1k/`, `r700/`, `pvs/` | the parts of launches that depend on the instruction set |
 //! | `worker` | groups whose exports are committed later, on one thread |
 //! | `direct` | launches whose wavefronts store their exports as they end |
 //! | `streams` | launches that are streams |
@@ -16,6 +16,7 @@ pub mod batches;
 pub mod direct;
 pub mod engine;
 pub mod options;
+pub mod pvs;
 pub mod r700;
 #[cfg(target_arch = "x86_64")]
 pub mod streams;

@@ -8,7 +8,7 @@ use crate::choice::Choice;
 use ctm_draw::{DrawError, LaunchNotice};
 use ctm_exec::observe::{Unit, Watcher, Wish};
 use ctm_exec::watch::Control;
-use ctm_exec::{Domain, Engine, Fault, Interp, Outcome, Position, r700, x1k};
+use ctm_exec::{Domain, Engine, Fault, Interp, Outcome, Position, pvs, r700, x1k};
 use ctm_files::array::{Array, Values};
 use ctm_files::render::Report;
 use ctm_isa::diag::Diagnostic;
@@ -463,5 +463,9 @@ impl Engine for Choosing {
     ) -> Result<Outcome, Fault> {
         self.note(|| launch.into());
         self.inner.run_r700_under(control, launch, memory)
+    }
+
+    fn run_pvs_under(&self, control: &Control, launch: &pvs::Launch<'_>) -> Result<Vec<pvs::Outputs>, Fault> {
+        self.inner.run_pvs_under(control, launch)
     }
 }

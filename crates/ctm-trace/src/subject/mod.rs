@@ -10,7 +10,7 @@ pub use chosen::{Chosen, DrawStage};
 use ctm_device::record::{MAGIC, ReplayOptions, replay_on};
 use ctm_exec::observe::Watcher;
 use ctm_exec::watch::Control;
-use ctm_exec::{Domain, Engine, Fault, Outcome, Position, r700, x1k};
+use ctm_exec::{Domain, Engine, Fault, Outcome, Position, pvs, r700, x1k};
 use ctm_files::FileKind;
 use ctm_jobs::draw::Drawing;
 use ctm_jobs::job::{Job, JobError, PassProgram};
@@ -217,5 +217,9 @@ impl Engine for Noting {
     ) -> Result<Outcome, Fault> {
         self.note(launch.domain, || launch.into());
         self.inner.run_r700_under(control, launch, memory)
+    }
+
+    fn run_pvs_under(&self, control: &Control, launch: &pvs::Launch<'_>) -> Result<Vec<pvs::Outputs>, Fault> {
+        self.inner.run_pvs_under(control, launch)
     }
 }

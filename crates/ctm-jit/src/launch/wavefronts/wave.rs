@@ -83,6 +83,8 @@ pub enum Guest<'a> {
     R700(&'a Launch<'a>, &'a dyn Memory),
     /// X1K: the memory that its inputs are in.
     X1k(&'a dyn x1k::Memory),
+    /// A vertex program, which reads no memory.
+    Pvs,
 }
 
 impl<'a> Shared<'a> {
@@ -93,18 +95,19 @@ impl<'a> Shared<'a> {
     pub const fn r700(&self) -> Result<(&'a Launch<'a>, &'a dyn Memory)> {
         match self.guest {
             Guest::R700(launch, memory) => Ok((launch, memory)),
-            Guest::X1k(_) => Err(BailOut),
+            Guest::X1k(_) | Guest::Pvs => Err(BailOut),
         }
     }
 
     /// The memory of textures, and whether lanes are pixels of quads.
     ///
     /// # Errors
-    /// [`BailOut`] in launches of X1K programs without textures.
+    /// [`BailOut`] in launches of X1K programs without textures, and of vertex programs.
     fn textures(&self) -> Result<(bool, &'a dyn Memory)> {
         match self.guest {
             Guest::R700(launch, memory) => Ok((launch.stage == Stage::Pixel, memory)),
             Guest::X1k(memory) => Ok((true, memory.textures().ok_or(BailOut)?)),
+            Guest::Pvs => Err(BailOut),
         }
     }
 }
@@ -210,6 +213,7 @@ impl Guest<'_> {
                 let count = |n| count_lookups(*memory, n, tally(Counter::Lookups(n)), counters);
                 (0..INPUTS as u8).for_each(count);
             }
+            Self::Pvs => {}
         }
     }
 }
