@@ -3,33 +3,42 @@
 use crate::args::jobs::DrawArgs;
 use crate::console::{Console, Ending, Exit, Failure};
 use crate::interrupt;
+use crate::source;
 use ctm::EngineKind;
 use ctm::array::Kind;
-use ctm::draw::{self, Camera, Channel, Cull, DrawPlan, Drawing, Drawn, Error, Mixing, PixelEvent, TextureBinding};
+use ctm::draw::{self, Drawing, Drawn, Error, PixelEvent};
 use ctm_draw::{Counts, DrawError, Fragment};
-use ctm_exec::r700::resources::MipFilter;
-use ctm_exec::x1k::{Filter, Wrap};
 use ctm_isa::number::Short;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Most pictures of an animation.
 const FRAMES: u32 = 1000;
 
 pub(crate) fn run(console: &Console, args: &DrawArgs) -> Ending {
-    let is_job = args.programs.first().and_then(|path| path.extension()).is_some_and(|e| e == "toml");
-    let mut drawing = match args.programs.as_slice() {
-        [job] if is_job => Drawing::read(job).map_err(Failure::from)?,
-        programs => Drawing::new(programs.to_vec()),
-    };
-    apply(args, &mut drawing)?;
+    let reader = source::draw_reader(&args.programs, &args.flags.given)?;
+    let mut saved = args.save_job.as_ref().map(|directory| (directory, reader.saved()));
+    let is_engine_open = !args.flags.has("engine");
+    let mut drawing = Drawing::from_reader(reader)?;
+    if is_engine_open && drawing.engine == EngineKind::default() {
+        drawing.engine = EngineKind::preferred().map_err(|e| Failure::wrong("unknown-engine", e.to_string()))?;
+    }
+    if let Some(text) = &args.at {
+        drawing.at = Some(at(text)?);
+    }
+    drawing.control = interrupt::control();
     if !(1..=FRAMES).contains(&args.frames) {
         return Err(usage(format!("--frames {} is not among 1..={FRAMES}", args.frames)));
     }
     let saves = saves(args, &drawing)?;
     let mut prepared = drawing.prepare().map_err(failure)?;
+    if let Some((directory, mut saved)) = saved.take() {
+        if let Some(path) = &args.output {
+            saved.save_target(path);
+        }
+        saved.write(directory, &[])?.iter().for_each(|file| console.wrote(file));
+    }
     let mut frames: Vec<Drawn> = Vec::new();
     let numbered = saves.iter().any(|save| pattern(&save.path).is_some());
     let mut first: Option<Drawn> = None;
@@ -64,7 +73,7 @@ pub(crate) fn run(console: &Console, args: &DrawArgs) -> Ending {
     if args.at.is_some() {
         console.print(&events(first))?;
     }
-    if args.stats || (saves.is_empty() && args.at.is_none()) {
+    if args.stats || (saves.is_empty() && args.at.is_none() && args.save_job.is_none()) {
         console.print(&statistics(first))?;
     }
     Ok(Exit::Done)
@@ -138,7 +147,7 @@ fn saves(args: &DrawArgs, drawing: &Drawing) -> Result<Vec<Save>, Failure> {
         }
     }
     let depth = drawing.depth.as_ref();
-    for path in args.depth.iter().chain(depth.and_then(|depth| depth.save.as_ref())) {
+    if let Some(path) = depth.and_then(|depth| depth.save.as_ref()) {
         add(SavedPart::Depth, path)?;
     }
     if let Some(path) = depth.and_then(|depth| depth.save_stencil.as_ref()) {
@@ -165,185 +174,10 @@ fn kind_of(path: &Path) -> Result<Kind, Failure> {
         .ok_or_else(|| usage(format!("{} names no kind of picture; known are {}", path.display(), Kind::EXTENSIONS)))
 }
 
-/// Flags, which override the job.
-fn apply(args: &DrawArgs, drawing: &mut Drawing) -> Result<(), Failure> {
-    if let Some(text) = &args.size {
-        drawing.size = size(text)?;
-    }
-    if let Some(samples) = args.samples {
-        drawing.samples = samples;
-    }
-    if let Some(clear) = &args.clear {
-        let clear = four(clear, "--clear")?;
-        drawing.targets.iter_mut().take(1).for_each(|target| target.clear = clear);
-    }
-    if let Some(name) = &args.engine {
-        let engines = EngineKind::ALL.map(|kind| (kind.name(), kind));
-        drawing.engine = choice("--engine", name, &engines)?;
-    } else if drawing.engine == EngineKind::default() {
-        drawing.engine = EngineKind::preferred().map_err(|e| Failure::wrong("unknown-engine", e.to_string()))?;
-    }
-    drawing.one_thread |= args.threads == Some(1);
-    drawing.check |= args.check;
-    if let Some(seconds) = args.budget_seconds {
-        let time = Duration::try_from_secs_f64(seconds);
-        let time = time.map_err(|_| usage(format!("--budget-seconds {seconds} is no time")))?;
-        drawing.budget.time = Some(time).filter(|time| !time.is_zero());
-    }
-    if let Some(text) = &args.at {
-        drawing.at = Some(at(text)?);
-    }
-    drawing.control = interrupt::control();
-    for plan in &mut drawing.draws {
-        apply_to_draw(args, plan)?;
-    }
-    Ok(())
-}
-
 /// A pixel, `X,Y`.
 pub(crate) fn at(text: &str) -> Result<[u32; 2], Failure> {
     let at = text.split_once(',').and_then(|(x, y)| Some([x.trim().parse().ok()?, y.trim().parse().ok()?]));
     at.ok_or_else(|| usage(format!("--at `{text}` is not X,Y, such as 35,22")))
-}
-
-fn apply_to_draw(args: &DrawArgs, plan: &mut DrawPlan) -> Result<(), Failure> {
-    if let Some(mesh) = &args.mesh {
-        plan.mesh = mesh.as_str().into();
-    }
-    if let Some(instances) = args.instances {
-        plan.instances = instances;
-    }
-    for text in &args.constants {
-        let (name, values) = named(text, "--const", "NAME=NUMBERS")?;
-        plan.constants.retain(|(other, _)| other != name);
-        plan.constants.push((name.to_owned(), numbers(values, "--const")?));
-    }
-    for text in &args.cameras {
-        let (name, viewer) = camera(text)?;
-        plan.cameras.retain(|(other, _)| *other != name);
-        plan.cameras.push((name, viewer));
-    }
-    for text in &args.inputs {
-        let binding = texture(text)?;
-        plan.textures.retain(|other| other.name != binding.name);
-        plan.textures.push(binding);
-    }
-    for text in &args.attributes {
-        let (name, channel) = named(text, "--attribute", "NAME=CHANNEL")?;
-        let channel = choice("--attribute", channel, &Channel::ALL)?;
-        plan.attributes.push((name.to_owned(), channel));
-    }
-    if let Some(cull) = &args.cull {
-        choice("--cull", cull, &Cull::ALL)?.of(&mut plan.raster);
-    }
-    if args.no_depth {
-        (plan.depth.test, plan.depth.write) = (None, false);
-    }
-    if let Some(blend) = &args.blend {
-        plan.mix(choice("--blend", blend, &Mixing::ALL)?);
-    }
-    Ok(())
-}
-
-fn choice<T: Copy>(flag: &str, text: &str, allowed: &[(&str, T)]) -> Result<T, Failure> {
-    allowed.iter().find(|row| row.0 == text).map(|row| row.1).ok_or_else(|| {
-        let names: Vec<&str> = allowed.iter().map(|row| row.0).collect();
-        usage(format!("{flag} `{text}`: allowed is {}", names.join(", ")))
-    })
-}
-
-fn size(text: &str) -> Result<[u32; 2], Failure> {
-    let parts = text.split_once('x').and_then(|(w, h)| Some([w.parse().ok()?, h.parse().ok()?]));
-    parts.ok_or_else(|| usage(format!("--size `{text}` is not WxH, such as 640x480")))
-}
-
-fn named<'t>(text: &'t str, flag: &str, form: &str) -> Result<(&'t str, &'t str), Failure> {
-    text.split_once('=').ok_or_else(|| usage(format!("{flag} `{text}` is not {form}")))
-}
-
-fn numbers(text: &str, flag: &str) -> Result<Vec<f32>, Failure> {
-    let number = |word: &str| {
-        let word = word.trim();
-        match word.strip_prefix("0x") {
-            Some(bits) => u32::from_str_radix(bits, 16).ok().map(f32::from_bits),
-            None => word.parse().ok(),
-        }
-        .ok_or_else(|| usage(format!("{flag}: `{word}` is no number")))
-    };
-    text.split(',').map(number).collect()
-}
-
-fn four(text: &str, flag: &str) -> Result<[f32; 4], Failure> {
-    let values = numbers(text, flag)?;
-    values.try_into().map_err(|_| usage(format!("{flag} `{text}` is not four numbers")))
-}
-
-fn three(text: &str, flag: &str) -> Result<[f32; 3], Failure> {
-    let values = numbers(text, flag)?;
-    values.try_into().map_err(|_| usage(format!("{flag} `{text}` is not three numbers")))
-}
-
-/// `NAME[:key=value]...`; a prefix `vs:` or `ps:` belongs to the name.
-fn parts(text: &str) -> (&str, Vec<&str>) {
-    let prefix = if text.starts_with("vs:") || text.starts_with("ps:") { 3 } else { 0 };
-    let end = text[prefix..].find(':').map_or(text.len(), |at| prefix + at);
-    let (name, rest) = text.split_at(end);
-    (name, rest.split(':').filter(|part| !part.is_empty()).collect())
-}
-
-fn camera(text: &str) -> Result<(String, Camera), Failure> {
-    let (name, rest) = parts(text);
-    let mut camera = Camera::default();
-    for part in rest {
-        match part.split_once('=').unwrap_or((part, "")) {
-            ("eye", value) => camera.eye = three(value, "--camera eye")?,
-            ("at", value) => camera.at = three(value, "--camera at")?,
-            ("turn", value) => camera.turn = three(value, "--camera turn")?,
-            ("spin", value) => camera.spin = three(value, "--camera spin")?,
-            ("fov", value) => {
-                let found = numbers(value, "--camera fov")?;
-                let degrees = found.first().copied().filter(|fov| *fov > 0.0 && *fov < 180.0);
-                camera.fov = degrees.ok_or_else(|| usage(format!("--camera fov {value} is not between 0 and 180")))?;
-            }
-            ("rows", "") => camera.rows = true,
-            (key, _) => {
-                return Err(usage(format!("--camera has no key `{key}`; it has eye, at, fov, turn, spin and rows")));
-            }
-        }
-    }
-    Ok((name.to_owned(), camera))
-}
-
-fn texture(text: &str) -> Result<TextureBinding, Failure> {
-    const FILTERS: [(&str, Filter); 2] = [("nearest", Filter::Nearest), ("linear", Filter::Linear)];
-    const WRAPS: [(&str, Wrap); 4] =
-        [("repeat", Wrap::Repeat), ("mirror", Wrap::Mirror), ("clamp", Wrap::Clamp), ("border", Wrap::Border)];
-    const MIPS: [(&str, MipFilter); 3] =
-        [("none", MipFilter::None), ("nearest", MipFilter::Nearest), ("linear", MipFilter::Linear)];
-    let (name, rest) = named(text, "--in", "NAME=FILE[:filter=..][:wrap=..][:mip=..][:aniso=..]")?;
-    let mut rest = rest.split(':');
-    let mut binding = TextureBinding::file(name, rest.next().unwrap_or(""));
-    let sampler = &mut binding.sampler;
-    for part in rest {
-        match part.split_once('=') {
-            Some(("filter", value)) => {
-                let filter = choice("--in filter", value, &FILTERS)?;
-                (sampler.magnify, sampler.minify) = (filter, filter);
-            }
-            Some(("wrap", value)) => sampler.wrap = [choice("--in wrap", value, &WRAPS)?; 3],
-            Some(("mip", value)) => sampler.mip = choice("--in mip", value, &MIPS)?,
-            Some(("aniso", value)) => {
-                let most = value.parse().ok().filter(|most| (1..=16).contains(most));
-                sampler.max_anisotropy =
-                    most.ok_or_else(|| usage(format!("--in aniso={value} is not among 1..=16")))?;
-            }
-            _ => {
-                let message = format!("--in has no key `{part}`; it has filter=.., wrap=.., mip=.. and aniso=..");
-                return Err(usage(message));
-            }
-        }
-    }
-    Ok(binding)
 }
 
 /// The fragments of the requested pixel.

@@ -3,7 +3,7 @@
 //! A file is recognised by its first bytes, else by its extension or the keys of a job. A file of no known kind is left to the command.
 
 use crate::args::Command;
-use crate::args::jobs::JobFlags;
+use crate::args::jobs::{FlagSet, Flags};
 use ctm::Drawing;
 use ctm::job::{Job, JobError};
 use ctm::render::Report;
@@ -48,7 +48,7 @@ const TABLE: [KindRow; 15] = [
     KindRow { kind: FileKind::Job, what: "a job of `ctm run`",
           commands: &["run", "check", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
           instead: "`ctm run {}` runs it" },
-    KindRow { kind: FileKind::DrawJob, what: "a draw job",
+    KindRow { kind: FileKind::DrawJob, what: "a job of `ctm draw`",
           commands: &["draw", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
           instead: "`ctm draw {}` draws it, and with --check looks for what does not fit together" },
     KindRow { kind: FileKind::X1kText, what: "an X1K program",
@@ -67,7 +67,7 @@ const TABLE: [KindRow; 15] = [
           commands: &["asm", "dis", "emit", "check", "info", "run", "draw", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
           instead: "`ctm dis {}` prints its program as text" },
     KindRow { kind: FileKind::Pair, what: "a container of a vertex and a pixel program",
-          commands: &["draw", "dis", "emit", "check", "info", "serve"],
+          commands: &["draw", "dis", "emit", "check", "info", "trace", "why", "profile", "debug", "compare", "reduce", "serve"],
           instead: "`ctm draw {}` draws with both; `ctm info {}` lists them" },
     KindRow { kind: FileKind::CommandBuffer, what: "a command buffer of the CTM device",
           commands: &["exec", "dis"],
@@ -93,7 +93,7 @@ const TABLE: [KindRow; 15] = [
 ];
 
 /// Commands that take one program of a container where `--program` says which.
-const ONE_OF_A_PAIR: [&str; 5] = ["run", "trace", "why", "profile", "debug"];
+const ONE_OF_A_PAIR: [&str; 1] = ["run"];
 
 /// Bytes that are read to recognise a kind; jobs and containers are read whole up to this size.
 const LOOKED_AT: u64 = 1 << 20;
@@ -176,14 +176,12 @@ fn inputs(command: &Command) -> (&'static str, Vec<&Path>, bool) {
         Command::Exec(args) => ("exec", all(&args.files), false),
         Command::Replay(args) => ("replay", one(&args.file), false),
         Command::Pm4(args) => ("pm4", args.file.iter().map(PathBuf::as_path).collect(), false),
-        Command::Trace(args) => ("trace", one(&args.launch.file), chooses(&args.launch.job)),
-        Command::Why(args) => ("why", one(&args.launch.file), chooses(&args.launch.job)),
-        Command::Profile(args) => ("profile", one(&args.launch.file), chooses(&args.launch.job)),
-        Command::Debug(args) => ("debug", one(&args.launch.file), chooses(&args.launch.job)),
-        Command::Compare(args) => {
-            ("compare", [&args.a].into_iter().chain(&args.b).map(PathBuf::as_path).collect(), false)
-        }
-        Command::Reduce(args) => ("reduce", one(&args.file), false),
+        Command::Trace(args) => ("trace", all(&args.launch.files), false),
+        Command::Why(args) => ("why", all(&args.launch.files), false),
+        Command::Profile(args) => ("profile", all(&args.launch.files), false),
+        Command::Debug(args) => ("debug", all(&args.launch.files), false),
+        Command::Compare(args) => ("compare", all(&args.files), false),
+        Command::Reduce(args) => ("reduce", all(&args.files), false),
         Command::Serve(args) => ("serve", all(&args.jobs), false),
         Command::Texture(args) => ("texture", one(&args.input), false),
         Command::Tile(args) => ("tile", one(&args.input), false),
@@ -203,8 +201,13 @@ fn inputs(command: &Command) -> (&'static str, Vec<&Path>, bool) {
 }
 
 /// Whether `--program` says which program of a container.
-fn chooses(flags: &JobFlags) -> bool {
-    flags.given.iter().any(|(flag, _)| *flag == "program")
+fn chooses(flags: &Flags<impl FlagSet>) -> bool {
+    flags.has("program")
+}
+
+/// Whether a file is a container of a vertex and a pixel program.
+pub(crate) fn is_pair(path: &Path) -> bool {
+    FileKind::of(path) == Some(FileKind::Pair)
 }
 
 /// The inputs of a command, for a sentence.

@@ -11,6 +11,7 @@
 //! | `radeon`, `streams`, `bare`, `stream_output` | programs that find a Radeon; streams and captures of Radeons; streams without a kernel; their findings and targets |
 //! | `ide` | servers for editors and browsers: the language server, the debug adapter, the page |
 //! | `kinds` | which commands take which kinds of files |
+//! | `source` | files and flags into a job or a draw, for all commands |
 //! | `watched` | which launch of which job such commands look into |
 //!
 //! `docs/cli.md` describes exit codes and outputs.
@@ -44,6 +45,7 @@ mod ranges;
 mod reduce;
 mod replay;
 mod run;
+mod source;
 mod stream_output;
 mod streams;
 mod texture;

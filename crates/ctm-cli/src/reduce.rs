@@ -1,15 +1,19 @@
 //! `ctm reduce`.
 
+use crate::args::jobs::{Flags, OfBoth};
+use crate::check::is_job;
 use crate::console::{Console, Ending, Exit, Failure};
 use crate::interrupt;
+use crate::source::{self, Source};
 use crate::values::IsaName;
 use crate::watched::stage;
 use clap::Args;
-use ctm::Control;
-use ctm::draw::ProgramSource;
-use ctm::job::Reader;
-use ctm::trace::{DrawStage, Subject, program_text, reduce, reduce_job};
+use ctm::draw::{Pair, ProgramSource};
+use ctm::job::{AnyProgram, JobError};
+use ctm::trace::{DrawStage, program_text, reduce, reduce_job};
+use ctm::{Control, Drawing};
 use ctm_files::save::scratch;
+use ctm_ide::folder::TemporaryFolder;
 use ctm_isa::{r700, x1k};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -20,11 +24,12 @@ use std::time::Duration;
 /// Takes lines, halves and modifiers away as long as the command ends with 0. In the command, {} means the program file that is tried; texts
 /// that do not assemble are not tried. The smallest program goes to stdout or to -o.
 ///
-/// Where the command has {job}, all of a job is made smaller: its domain, keys, constants, arrays, meshes, draws and programs. {job} means the job file that is tried,
+/// Where the command has {job}, all of a job is made smaller, also of one that flags describe: its domain, keys, constants, arrays, meshes, draws and programs. {job} means the job file that is tried,
 /// in a directory with all that it names. -o is the directory in which the smallest job is left; it runs on its own.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
+  ctm reduce skin.gsh --mesh skin.glb --while 'ctm draw {job} --engine verify --json | grep -q difference' -o small
   ctm reduce bad.x1k --while 'ctm run {} --size 4x4 --engine verify --json | grep -q engine-difference' -o small.x1k
   ctm reduce job.toml --while './fails.sh {}'       the program of the job's last pass
   ctm reduce draw.toml --while './fails.sh {}'      the pixel program of the last draw; --draw-stage vertex: its vertex program
@@ -34,9 +39,11 @@ The command should ask for the failure itself: a smaller job may be wrong in oth
 
 Exit codes: 0 done, 1 the command does not succeed for the program as it is, 130 ended by Ctrl-C.")]
 pub(crate) struct ReduceArgs {
-    /// A program, a job whose last program it is, or a draw job
-    #[arg(value_name = "JOB")]
-    pub(crate) file: PathBuf,
+    /// A program, a job whose last program it is, or a draw: a draw job, a container, or a vertex and a pixel program
+    #[arg(value_name = "JOB", num_args = 1..=2, required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) flags: Flags<OfBoth>,
     /// The command, run by `sh -c`
     #[arg(long = "while", value_name = "COMMAND")]
     pub(crate) command: String,
@@ -46,48 +53,81 @@ pub(crate) struct ReduceArgs {
     /// The instruction set, where the file does not say which
     #[arg(long, value_enum, value_name = "ISA")]
     pub(crate) isa: Option<IsaName>,
-    /// Of a draw job: which program of its last draw
-    #[arg(long = "draw-stage", value_name = "STAGE", value_parser = stage)]
+    /// Of a draw: which program of the last one
+    #[arg(long = "draw-stage", id = "draw_stage", value_name = "STAGE", value_parser = stage)]
     pub(crate) stage: Option<DrawStage>,
 }
 
-/// The file of a program of a draw job's last draw.
-fn drawn(args: &ReduceArgs) -> Result<PathBuf, Failure> {
-    let drawing = ctm::Drawing::read(&args.file)?;
+/// The text of a program of the last draw, and the extension of such texts: a file's own, or the listing of a program of a container.
+fn drawn(drawing: &Drawing, stage: DrawStage) -> Result<(String, &'static str), JobError> {
     let programs = drawing.draws.last().map_or(&[][..], |draw| draw.programs.as_slice());
-    let program = match args.stage.unwrap_or_default() {
-        DrawStage::Vertex if programs.len() > 1 => programs.first(),
-        DrawStage::Vertex => None,
-        DrawStage::Pixel => programs.last(),
+    let file = match (stage, programs) {
+        (DrawStage::Vertex, [first, _]) => Some(first),
+        (DrawStage::Pixel, [_, last]) => Some(last),
+        (DrawStage::Pixel, [ProgramSource::File(one)]) if !is_container(one) => programs.last(),
+        _ => None,
     };
-    match program {
-        Some(ProgramSource::File(path)) => Ok(path.clone()),
-        _ => Err(Failure::wrong("no-program", format!("{} has no file of that program", args.file.display()))),
+    if let Some(ProgramSource::File(path)) = file {
+        return program_text(path, None);
     }
+    let pair = Pair::load(programs).map_err(|error| match error {
+        ctm::draw::Error::Job(error) => error,
+        other => wrong("no-program", other.to_string()),
+    })?;
+    let part = match stage {
+        DrawStage::Vertex => pair.vertex,
+        DrawStage::Pixel => pair.pixel,
+    };
+    Ok((r700::text::disassemble(&part.program, &r700::text::Options::default()), "psh"))
 }
 
-fn is_job(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
+fn is_container(path: &Path) -> bool {
+    ctm_files::begins_with(path, b"Gfx2")
+}
+
+fn wrong(rule: &'static str, message: String) -> JobError {
+    use ctm_isa::diag::Diagnostic;
+    JobError::Wrong(vec![ctm::render::Report::bare(Diagnostic::error(rule, message))])
+}
+
+impl ReduceArgs {
+    /// Whether the only input is a job file as it is.
+    fn job_file(&self) -> Option<&Path> {
+        match self.files.as_slice() {
+            [one] if is_job(one) && self.flags.given.is_empty() => Some(one),
+            _ => None,
+        }
+    }
 }
 
 /// The text of a program and the extension of such texts.
 fn text_of(args: &ReduceArgs) -> Result<(String, &'static str), Failure> {
     let isa = args.isa.map(ctm::job::Isa::from);
-    if Subject::is_drawing(&args.file) {
-        return Ok(program_text(&drawn(args)?, isa)?);
+    let is_draw = source::is_draw(&args.files, &args.flags.given);
+    if args.stage.is_some() && !is_draw {
+        return Err(Failure::usage("draw-flags", "--draw-stage is for draws"));
     }
-    if args.stage.is_some() {
-        return Err(Failure::usage("draw-flags", "--draw-stage is for draw jobs"));
+    if let ([program], true, false) = (args.files.as_slice(), args.flags.given.is_empty(), is_draw)
+        && !is_job(program)
+    {
+        return Ok(program_text(program, isa)?);
     }
-    if !is_job(&args.file) {
-        return Ok(program_text(&args.file, isa)?);
+    match Source::of(&args.files, args.isa, &args.flags.given)? {
+        Source::Draw(reader) => Ok(drawn(&Drawing::from_reader(reader)?, args.stage.unwrap_or_default())?),
+        Source::Job(reader) => {
+            let job = reader.finish()?;
+            let path = job.passes.last().map(|pass| pass.program.value.clone()).unwrap_or_default();
+            if !is_container(&path) {
+                return Ok(program_text(&path, isa)?);
+            }
+            match job.programs()?.pop().map(|pass| pass.program) {
+                Some(AnyProgram::R700(program)) => {
+                    Ok((r700::text::disassemble(&program, &r700::text::Options::default()), "psh"))
+                }
+                _ => Ok(program_text(&path, isa)?),
+            }
+        }
     }
-    let mut reader = Reader::for_file(&args.file)?;
-    if let Some(isa) = isa {
-        reader.isa(isa);
-    }
-    let path = reader.finish()?.passes.pop().map(|pass| pass.program.value).unwrap_or_default();
-    Ok(program_text(&path, isa)?)
 }
 
 fn assembles(text: &str, extension: &str) -> bool {
@@ -188,9 +228,17 @@ fn nothing_yet() -> Failure {
 /// All of a job.
 fn job(console: &Console, args: &ReduceArgs) -> Ending {
     let usage = |message: String| Err(Failure::usage("reduce-job", message));
-    if !is_job(&args.file) {
-        return usage(format!("{{job}} is for job files (.toml), which {} is not", args.file.display()));
-    }
+    // Programs and flags become a job file of their own first.
+    let (folder, file) = match args.job_file() {
+        Some(file) => (None, file.to_owned()),
+        None => {
+            let folder = TemporaryFolder::new("ctm-reduce").map_err(|e| cannot(Path::new("a temporary folder"), &e))?;
+            let directory = folder.path().join("job");
+            let source = Source::of(&args.files, None, &args.flags.given)?;
+            let saved = source.saved(&directory)?;
+            (Some(folder), saved)
+        }
+    };
     if args.stage.is_some() || args.isa.is_some() {
         return usage("with {job} all programs are made smaller; --draw-stage and --isa are for one of them".into());
     }
@@ -213,8 +261,9 @@ fn job(console: &Console, args: &ReduceArgs) -> Ending {
             let command = args.command.replace("{job}", &kept.job.display().to_string());
             succeeds(&command.replace("{}", &kept.program.display().to_string()), kept.program, &control)
         };
-        reduce_job(&args.file, &directory, &control, &mut holds).map_err(Failure::from)
+        reduce_job(&file, &directory, &control, &mut holds).map_err(Failure::from)
     });
+    drop(folder);
     let made = match made {
         Ok(made) => made,
         Err(failure) => {

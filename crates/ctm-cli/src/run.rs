@@ -1,12 +1,12 @@
 //! `ctm run`.
 
 use crate::args::jobs::RunArgs;
-use crate::check::is_job;
-use crate::console::{Console, Ending, Exit, Failure, exit_of, program_bytes};
+use crate::console::{Console, Ending, Exit, Failure, exit_of};
 use crate::interrupt;
+use crate::source;
 use ctm::array::{Array, ItemType, Kind, RawFormat, RawShape};
 use ctm::commands;
-use ctm::job::{Isa, Job, JobError, JobReport, Progress, Reader};
+use ctm::job::{Job, JobError, JobReport, Progress};
 use ctm::{record, render};
 use ctm_exec::r700::VertexEvent;
 use ctm_isa::number::Short;
@@ -29,7 +29,7 @@ pub(crate) fn run(console: &Console, args: &RunArgs) -> Ending {
 }
 
 fn run_job(console: &Console, args: &RunArgs) -> Ending {
-    let result = read(args).and_then(|job| {
+    let result = read(console, args).and_then(|job| {
         let bar = progress_bar(args);
         let report = run_shown(&job, &bar);
         bar.finish_and_clear();
@@ -175,21 +175,13 @@ fn job_has_passes(pass: usize, name: Option<&String>) -> bool {
 }
 
 /// The job of a file or of a program, with the flags over it.
-fn read(args: &RunArgs) -> Result<Job, JobError> {
-    let mut reader = if is_job(&args.file) {
-        Reader::for_file(&args.file)?
-    } else {
-        // A read error precedes errors on missing flags. A pipe can be read only once.
-        let (bytes, file) = program_bytes(&args.file)?;
-        Reader::for_program_bytes(file, bytes)
-    };
-    if let Some(isa) = args.isa {
-        reader.isa(Isa::from(isa));
-    }
-    for (flag, value) in &args.job.given {
-        reader.flag_os(flag, value);
-    }
+fn read(console: &Console, args: &RunArgs) -> Result<Job, JobError> {
+    let reader = source::job_reader(&args.file, args.isa, &args.job.given)?;
+    let saved = args.save_job.as_ref().map(|directory| (directory, reader.saved()));
     let mut job = reader.finish()?;
+    if let Some((directory, saved)) = saved {
+        saved.write(directory, &job.programs()?)?.iter().for_each(|file| console.wrote(file));
+    }
     job.run.counters = args.stats || args.json;
     if let Some(shard) = args.shard {
         job = job.shard(shard)?;

@@ -1,29 +1,29 @@
 //! Shared by the commands that inspect a launch: which job, which launch, which processor.
 
-use crate::args::jobs::JobFlags;
+use crate::args::jobs::{Flags, OfBoth};
 use crate::console::Failure;
+use crate::source::{self, Source};
 use crate::values::{Budget, IsaName, seconds};
 use clap::Args;
 use ctm::Drawing;
-use ctm::job::{Isa, Job, JobError, Reader, read_file};
+use ctm::job::{Job, JobError};
 use ctm::render::Report;
-use ctm::trace::{Choice, Chosen, DrawStage, Draws, Subject};
+use ctm::trace::{Choice, Chosen, DrawStage, Subject};
 use ctm_exec::Position;
-use ctm_files::FileKind;
 use ctm_ide::captures::Capture;
 pub(crate) use ctm_ide::debugger::position;
 use ctm_isa::diag::Diagnostic;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A launch of a job.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LaunchArgs {
-    /// A job file (.toml) or a program, as `ctm run` takes it, a draw job, a recording of devices (CTM_RECORD), or a capture of command streams (`ctm radeon`)
-    #[arg(value_name = "JOB")]
-    pub(crate) file: PathBuf,
+    /// A job file (.toml) or a program, as `ctm run` takes it; a draw job, a container or a vertex and a pixel program, as `ctm draw` takes them; a recording of devices (CTM_RECORD); or a capture of command streams (`ctm radeon`)
+    #[arg(value_name = "JOB", num_args = 1..=2, required = true)]
+    pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) job: JobFlags,
+    pub(crate) job: Flags<OfBoth>,
     /// The instruction set, where the program does not say which
     #[arg(long, value_enum, value_name = "ISA")]
     pub(crate) isa: Option<IsaName>,
@@ -36,7 +36,7 @@ pub(crate) struct LaunchArgs {
     /// Of a capture: which draw, from 1, as `ctm replay --list` counts; the last one that has the pixel when left out
     #[arg(long = "draw", id = "draw_number", value_name = "N")]
     pub(crate) draw: Option<usize>,
-    /// Of a draw job or a capture: the program that is looked into; processors are pixels, or vertices by number and instance
+    /// Of a draw or a capture: the program that is looked into; processors are pixels, or vertices by number and instance
     #[arg(long = "draw-stage", id = "draw_stage", value_name = "STAGE", value_parser = stage)]
     pub(crate) stage: Option<DrawStage>,
 }
@@ -51,35 +51,20 @@ pub(crate) fn stage(name: &str) -> Result<DrawStage, String> {
 }
 
 impl LaunchArgs {
-    /// The job, with the flags over it.
-    pub(crate) fn read(&self) -> Result<Job, JobError> {
-        let is_job = self.file.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
-        let mut reader = if is_job {
-            Reader::for_file(&self.file)?
-        } else {
-            read_file(&self.file, FileKind::Program, None)?;
-            Reader::for_program(&self.file)
-        };
-        if let Some(isa) = self.isa {
-            reader.isa(Isa::from(isa));
-        }
-        for (flag, value) in &self.job.given {
-            reader.flag_os(flag, value);
-        }
-        reader.finish()
+    /// The first file.
+    fn file(&self) -> &Path {
+        self.files.first().map_or(Path::new(""), PathBuf::as_path)
     }
 
-    /// The inspected input: the job, or a draw job, a capture or a recording, which take no flags.
+    /// The inspected input: a job or a draw with the flags over it, or a capture or a recording, which take no flags.
     pub(crate) fn subject(&self) -> Result<Subject, JobError> {
         let usage = |rule, message: String| Err(JobError::Usage(vec![Report::bare(Diagnostic::error(rule, message))]));
-        let shown = self.file.display();
-        let (is_draw_job, is_capture) = (Subject::is_drawing(&self.file), Capture::is_one(&self.file));
-        let is_recording = Subject::is_recording(&self.file);
-        // The one flag of jobs that captures have, too: time.
-        let of_capture = |flag: &str| is_capture && flag == "budget-seconds";
-        let flag = self.job.given.iter().map(|(flag, _)| *flag).find(|flag| !of_capture(flag));
-        if self.stage.is_some() && !is_draw_job && !is_capture {
-            return usage("draw-flags", format!("--draw-stage is for draw jobs and captures, which {shown} is not"));
+        let file = self.file();
+        let shown = file.display();
+        let (is_recording, is_capture) = (Subject::is_recording(file), Capture::is_one(file));
+        let is_draw = !is_recording && !is_capture && source::is_draw(&self.files, &self.job.given);
+        if self.stage.is_some() && !is_draw && !is_capture {
+            return usage("draw-flags", format!("--draw-stage is for draws and captures, which {shown} is not"));
         }
         match (self.draw, self.pass) {
             (Some(_), _) if !is_capture => {
@@ -91,30 +76,33 @@ impl LaunchArgs {
             }
             _ => {}
         }
-        let draws: Arc<dyn Draws> = match (is_draw_job, is_capture, flag) {
-            (true, _, Some(flag)) => {
-                return usage("draw-flags", format!("a draw job takes no flags of jobs, such as --{flag}"));
-            }
-            (_, true, Some(flag)) => {
-                return usage("draw-flags", format!("a capture takes no flags of jobs, such as --{flag}"));
-            }
-            (true, ..) => Arc::new(Drawing::read(&self.file)?),
-            (_, true, _) => {
-                let capture = Capture::read(&self.file)?;
-                let time = self.job.given.iter().rev().find(|(flag, _)| of_capture(flag));
-                Arc::new(match time.map(|(_, value)| seconds(&value.to_string_lossy())) {
-                    None => capture,
-                    Some(Ok(Budget(time))) => capture.within(time),
-                    Some(Err(why)) => return usage("bad-flag", format!("--budget-seconds: {why}")),
-                })
-            }
-            _ if !is_recording => return self.read().map(|job| Subject::Job(Box::new(job))),
-            (.., Some(flag)) => {
-                return usage("recording-flags", format!("a recording takes no flags of jobs, such as --{flag}"));
-            }
-            _ => return Ok(Subject::Recording(self.file.clone())),
+        let stage = self.stage.unwrap_or_default();
+        if !is_recording && !is_capture {
+            return Ok(match Source::of(&self.files, self.isa, &self.job.given)? {
+                Source::Job(reader) => Subject::Job(Box::new(reader.finish()?)),
+                Source::Draw(reader) => Subject::Drawing(Arc::new(Drawing::from_reader(reader)?), stage),
+            });
+        }
+        // The one flag of jobs that captures have, too: time.
+        let of_capture = |flag: &str| is_capture && flag == "budget-seconds";
+        let (what, rule) = if is_capture { ("a capture", "draw-flags") } else { ("a recording", "recording-flags") };
+        if let Some((flag, _)) = self.job.given.iter().find(|(flag, _)| !of_capture(flag)) {
+            return usage(rule, format!("{what} takes no flags of jobs, such as --{flag}"));
+        }
+        if let Some(other) = self.files.get(1) {
+            return usage(rule, format!("{shown} is {what}, which is one file; {} is one too many", other.display()));
+        }
+        if is_recording {
+            return Ok(Subject::Recording(file.to_owned()));
+        }
+        let capture = Capture::read(file)?;
+        let time = self.job.given.iter().rev().find(|(flag, _)| of_capture(flag));
+        let capture = match time.map(|(_, value)| seconds(&value.to_string_lossy())) {
+            None => capture,
+            Some(Ok(Budget(time))) => capture.within(time),
+            Some(Err(why)) => return usage("bad-flag", format!("--budget-seconds: {why}")),
         };
-        Ok(Subject::Drawing(draws, self.stage.unwrap_or_default()))
+        Ok(Subject::Drawing(Arc::new(capture), stage))
     }
 
     /// The inspected input, its launch, and which processor.

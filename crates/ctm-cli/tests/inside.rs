@@ -214,8 +214,9 @@ fn a_pixel_and_a_vertex_of_a_draw() {
     assert!(session.contains("(160, 120)") && session.contains("R0.x = "), "{session}");
     bad(&["trace", CUBE, "--at", "0,0"], 2, "the pixel program does not run for pixel (0, 0)");
     bad(&["trace", CUBE, "--at", "160,120", "--pass", "1"], 2, "there is no draw 1");
-    bad(&["trace", CUBE, "--at", "160,120", "--size", "4x4"], 2, "a draw job takes no flags of jobs");
-    bad(&["trace", MANDELBROT, "--draw-stage", "vertex"], 2, "--draw-stage is for draw jobs");
+    bad(&["trace", CUBE, "--at", "160,120", "--group", "4"], 2, "--group is a flag of `ctm run`");
+    bad(&["trace", CUBE, "--at", "160,120", "--size", "4x4"], 2, "the pixel program does not run for pixel (160, 120)");
+    bad(&["trace", MANDELBROT, "--draw-stage", "vertex"], 2, "--draw-stage is for draws");
     bad(&["trace", CUBE, "--until", "fault"], 2, "of draws, --at says which pixel or vertex");
 }
 
@@ -240,7 +241,7 @@ fn draws_are_counted_and_their_programs_made_smaller() {
     assert!(small.contains("SAMPLE") && small.lines().count() <= 7, "{small}");
     let vertex = good(&["reduce", CUBE, "--draw-stage", "vertex", "--while", "grep -q POS0 {}"]);
     assert!(vertex.contains("POS0") && !vertex.contains("SAMPLE"), "{vertex}");
-    bad(&["reduce", MANDELBROT, "--draw-stage", "vertex", "--while", "true"], 2, "--draw-stage is for draw jobs");
+    bad(&["reduce", MANDELBROT, "--draw-stage", "vertex", "--while", "true"], 2, "--draw-stage is for draws");
 }
 
 #[test]
@@ -323,7 +324,7 @@ fn two_draws_part_at_an_instruction() {
     let (code, stdout, stderr) = ctm_with(&["compare", CUBE, &job_path.display().to_string()], "");
     assert_eq!(code, 4, "{stdout}{stderr}");
     assert!(stdout.starts_with("target 0 differs in ") && stdout.contains("MUL") && stdout.contains("ADD"), "{stdout}");
-    bad(&["compare", CUBE, MANDELBROT], 2, "is no draw job");
+    bad(&["compare", CUBE, MANDELBROT], 2, "is no draw and no capture");
 }
 
 #[test]
@@ -358,12 +359,12 @@ fn two_captures_part_at_a_draw_a_pixel_and_an_instruction() {
     bad(&["compare", &plasma, &conv, "--draw", "0"], 2, "draws count from 1");
     bad(&["compare", &plasma, &capture("mrt2")], 2, "draw 1: the targets are");
     bad(&["compare", &plasma, CUBE], 2, "the targets are");
-    bad(&["compare", &plasma, MANDELBROT], 2, "is no draw job and no capture");
+    bad(&["compare", &plasma, MANDELBROT], 2, "is no draw and no capture");
     bad(&["compare", CUBE, CUBE, "--draw", "1"], 2, "--draw is for captures");
     bad(&["compare", MANDELBROT, MANDELBROT, "--draw", "1"], 2, "--draw is for captures");
     bad(&["compare", &plasma, "docs/mandelbrot.png"], 1, "columns, rows, channels");
     bad(&["compare", &plasma, "nothing.png"], 1, "cannot be read");
-    bad(&["compare", &plasma, "nothing.capture"], 2, "is no draw job and no capture");
+    bad(&["compare", &plasma, "nothing.capture"], 2, "is no draw and no capture");
     bad(&["compare", &plasma, "--engines", "interp,other"], 2, "are not two engines");
     bad(&["compare", &plasma, "--program-b", "x.psh"], 2, "name their own programs");
     // Damaged in the middle, and cut: the first is an error, the second is good as far as it goes.
@@ -399,7 +400,7 @@ fn a_whole_job_is_made_smaller() {
     good(&["run", said.trim()]);
     bad(&["reduce", saxpy, "--while", "test -f {job}", "-o", &small], 2, "is not empty");
     bad(&["reduce", saxpy, "--while", "test -f {job}"], 2, "-o names the directory");
-    bad(&["reduce", "examples/saxpy/saxpy.x1k", "--while", "test -f {job}", "-o", "x"], 2, "is for job files");
+    bad(&["reduce", "examples/saxpy/saxpy.x1k", "--while", "test -f {job}", "-o", "x"], 2, "the job has no `domain`");
     bad(&["reduce", saxpy, "--while", "{job}", "--isa", "x1k", "-o", "x"], 2, "--draw-stage and --isa");
     let none = temporary("none-left");
     bad(&["reduce", saxpy, "--while", "! test -f {job}", "-o", &none], 1, "nothing to keep");

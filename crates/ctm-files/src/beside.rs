@@ -66,7 +66,7 @@ fn place(owner: &Path, uri: &str) -> Result<PathBuf, Problem> {
 }
 
 /// A URI's text with `%XX` as the bytes that they mean, if that is UTF-8.
-fn decoded(uri: &str) -> Option<String> {
+pub(crate) fn decoded(uri: &str) -> Option<String> {
     let mut out = Vec::with_capacity(uri.len());
     let mut bytes = uri.bytes();
     while let Some(byte) = bytes.next() {

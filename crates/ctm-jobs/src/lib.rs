@@ -4,8 +4,9 @@
 //! |---|---|
 //! | [`job`] | jobs of passes: programs with domains and arrays; shards |
 //! | [`draw`] | draw jobs: pictures of a vertex and a pixel program |
+//! | [`saved`] | a job of either kind with copies of its files, in a directory of its own |
 //!
-//! [`draw`] uses [`job`], never the other way round. The crate knows no C, no Python and no command line; one launch without files is
+//! A module uses only those above it in the table. The crate knows no C, no Python and no command line; one launch without files is
 //! [`ctm_launch`]'s.
 //!
 //! **Invariants.** Every error of a job has its place, and all of them are reported at once, before anything runs. Nothing is written but the files that
@@ -21,6 +22,7 @@
 )]
 pub mod draw;
 pub mod job;
+pub mod saved;
 
 pub use draw::{Draw, Drawing, Drawn};
 pub use job::Job;

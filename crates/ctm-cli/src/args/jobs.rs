@@ -1,9 +1,12 @@
-//! Jobs: run, merge and draw. Flags of `ctm run` come from the library's table of keys.
+//! Jobs: run, merge and draw. Flags that are keys of jobs come from the library's tables.
 
 use crate::values::IsaName;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches};
-use ctm::job::{FLAGS, Shard};
+use ctm::draw::{DRAW_FLAGS, DrawFlag};
+use ctm::job::{FLAGS, Flag, Shard};
 use std::ffi::OsString;
+use std::fmt::Debug;
+use std::marker::PhantomData;
 use std::path::PathBuf;
 
 /// Run a job file or a program
@@ -21,13 +24,14 @@ Examples:
   ctm run job.toml --compare o0=reference.npy --tolerance 1e-4
   ctm run fire.x1k --size 64x64 --repeat 100 --out o0=frame-%03d.png
   ctm run job.toml --shard 2/4       the second quarter of its rows; ctm merge puts the files together
+  ctm run blur.x1k --size 512x512 --in s0=photo.png --const c0=1,2,3,4 --save-job blur && ctm why blur/job.toml --at 3,3
   ctm run job.toml --dump-commands job.cmd && ctm dis job.cmd")]
 pub(crate) struct RunArgs {
     /// A job file (.toml) or a program (.x1k, .ps, .hex, .bin, .elf; R700: .psh, .vsh, .csh, .hex, .gsh, .o, CAL images); `-` is a program from stdin
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     #[command(flatten)]
-    pub(crate) job: JobFlags,
+    pub(crate) job: Flags<OfJobs>,
     /// The instruction set, where the program does not say which
     #[arg(long, value_enum, value_name = "ISA")]
     pub(crate) isa: Option<IsaName>,
@@ -46,6 +50,9 @@ pub(crate) struct RunArgs {
     /// How far apart values of --compare may be
     #[arg(long, value_name = "T", default_value_t = 0.0, requires = "compare")]
     pub(crate) tolerance: f64,
+    /// Write the job with copies of all files that it reads into this directory, as job.toml, which runs again with the same results
+    #[arg(long, value_name = "DIR")]
+    pub(crate) save_job: Option<PathBuf>,
     /// Do not show progress
     #[arg(long)]
     pub(crate) no_progress: bool,
@@ -94,6 +101,7 @@ Examples:
   ctm draw menu.gsh --const ProjMtx=1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1 --in Texture=font.png:filter=nearest -o menu.png
   ctm draw a.vsh a.psh --mesh teapot.obj --samples 4 --cull back --stats -o teapot.png
   ctm draw plasma.x1k --mesh torus --camera mvp -o plasma.png   a pixel program of the X1K; vertices come transformed
+  ctm draw cube.vsh cube.psh --mesh cube --camera mvp --save-job cube   cube/job.toml, for ctm why, trace, compare ...
   ctm draw job.toml --at 35,22       every fragment that came to a pixel, and what happened to it
   ctm draw job.toml --check          what does not fit together, and what programs do that is suspicious")]
 pub(crate) struct DrawArgs {
@@ -103,63 +111,17 @@ pub(crate) struct DrawArgs {
     /// The picture of the first target: .png, .npy, .pfm or .raw; without one, statistics are printed
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// triangle, quad, grid, cube, sphere, torus, or a file (.obj, .gltf, .glb, .npy) [default: quad]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) mesh: Option<String>,
-    /// Columns and rows [default: 256x256]
-    #[arg(long, value_name = "WxH")]
-    pub(crate) size: Option<String>,
-    /// Samples of a pixel: 1, 2, 4 or 8 [default: 1]
-    #[arg(long, value_name = "N")]
-    pub(crate) samples: Option<u32>,
-    /// A texture: `Texture=photo.png`, `t0=noise.dds:filter=nearest:wrap=clamp:mip=linear:aniso=8`
-    #[arg(long = "in", value_name = "NAME=FILE[:KEY=VALUE]...")]
-    pub(crate) inputs: Vec<String>,
-    /// Constants, four numbers each: `tint=1,0,0,1`, `c3=...`, `cb0[2]=...`, `ps:c0=...`
-    #[arg(long = "const", value_name = "NAME=NUMBERS", allow_hyphen_values = true)]
-    pub(crate) constants: Vec<String>,
-    /// The matrix of a viewer goes to these constants: `mvp`, `c0:eye=0,1,4:at=0,0,0:fov=45:turn=20,30,0:spin=0,360,0:rows`
-    #[arg(long = "camera", value_name = "NAME[:KEY=VALUE]...")]
-    pub(crate) cameras: Vec<String>,
-    /// The source of an attribute, by name or location: position, normal, texcoord or colour
-    #[arg(long = "attribute", value_name = "NAME=CHANNEL")]
-    pub(crate) attributes: Vec<String>,
-    /// The colour before the first draw, four numbers
-    #[arg(long, value_name = "R,G,B,A", allow_hyphen_values = true)]
-    pub(crate) clear: Option<String>,
-    /// How often the mesh is drawn
-    #[arg(long, value_name = "N")]
-    pub(crate) instances: Option<u32>,
-    /// Faces that are not drawn: none, front or back; front faces are counter-clockwise
-    #[arg(long, value_name = "FACE")]
-    pub(crate) cull: Option<String>,
-    /// Farther pixels are drawn over nearer ones
-    #[arg(long)]
-    pub(crate) no_depth: bool,
-    /// Blending of colours: none, alpha, premultiplied, add or multiply
-    #[arg(long, value_name = "WAY")]
-    pub(crate) blend: Option<String>,
-    /// Where the depths go, as .npy or .pfm
-    #[arg(long, value_name = "FILE")]
-    pub(crate) depth: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) flags: Flags<OfDraws>,
     /// Pictures of an animation, in the course of which cameras spin; one animated .png, or a file each where the name has `%d` or `%03d`
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) frames: u32,
     /// How long each is shown, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 40)]
     pub(crate) delay: u16,
-    /// The engine: jit, interp or verify
-    #[arg(long, value_name = "NAME")]
-    pub(crate) engine: Option<String>,
-    /// 1: one thread; otherwise all cores
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<usize>,
-    /// Wall time of each draw, in seconds; a longer draw ends with a fault
-    #[arg(long, value_name = "SECONDS")]
-    pub(crate) budget_seconds: Option<f64>,
-    /// Check for mismatches, and for legal but suspicious behaviour of programs
-    #[arg(long)]
-    pub(crate) check: bool,
+    /// Write the job with copies of all files that it reads into this directory, as job.toml, which draws the same again
+    #[arg(long, value_name = "DIR")]
+    pub(crate) save_job: Option<PathBuf>,
     /// Print every fragment of this pixel, and its history
     #[arg(long, value_name = "X,Y")]
     pub(crate) at: Option<String>,
@@ -171,17 +133,84 @@ pub(crate) struct DrawArgs {
     pub(crate) json: bool,
 }
 
-/// The flags that say the same as a key of the job file: the library's table.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct JobFlags {
-    /// Flag and value, in the table's order.
-    pub(crate) given: Vec<(&'static str, OsString)>,
+/// A flag that says the same as a key of a job file.
+#[derive(Clone, Copy)]
+pub(crate) struct FlagRow {
+    name: &'static str,
+    value: &'static str,
+    summary: &'static str,
+    many: bool,
+    heading: &'static str,
 }
 
-impl Args for JobFlags {
+/// A table of such flags.
+pub(crate) trait FlagSet: Clone + Debug + Default + Send + Sync + 'static {
+    fn rows() -> Vec<FlagRow>;
+}
+
+/// Flags of `ctm run`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OfJobs;
+/// Flags of `ctm draw`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OfDraws;
+/// Flags of commands that take jobs and draws; those that only say where results go are left out.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OfBoth;
+
+impl FlagSet for OfJobs {
+    fn rows() -> Vec<FlagRow> {
+        let row = |flag: &Flag| {
+            let Flag { name, value, summary, many, .. } = *flag;
+            FlagRow { name, value, summary, many, heading: "The job" }
+        };
+        FLAGS.iter().map(row).collect()
+    }
+}
+
+impl FlagSet for OfDraws {
+    fn rows() -> Vec<FlagRow> {
+        let row = |flag: &DrawFlag| {
+            let DrawFlag { name, value, summary, many, .. } = *flag;
+            FlagRow { name, value, summary, many, heading: "The draw" }
+        };
+        DRAW_FLAGS.iter().map(row).collect()
+    }
+}
+
+impl FlagSet for OfBoth {
+    fn rows() -> Vec<FlagRow> {
+        let mut rows = OfJobs::rows();
+        let saves = |name: &str| DRAW_FLAGS.iter().any(|flag| flag.name == name && flag.saves());
+        for row in OfDraws::rows().into_iter().filter(|row| !saves(row.name)) {
+            match rows.iter_mut().find(|known| known.name == row.name) {
+                Some(known) => known.many |= row.many,
+                None => rows.push(row),
+            }
+        }
+        rows
+    }
+}
+
+/// The flags that say the same as a key of the job file: the library's tables.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Flags<S: FlagSet> {
+    /// Flag and value, in the table's order.
+    pub(crate) given: Vec<(&'static str, OsString)>,
+    set: PhantomData<S>,
+}
+
+impl<S: FlagSet> Flags<S> {
+    /// Whether a flag is given.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.given.iter().any(|(flag, _)| *flag == name)
+    }
+}
+
+impl<S: FlagSet> Args for Flags<S> {
     fn augment_args(mut command: clap::Command) -> clap::Command {
-        for flag in FLAGS {
-            let arg = Arg::new(flag.name).long(flag.name).help(flag.summary).help_heading("The job");
+        for flag in S::rows() {
+            let arg = Arg::new(flag.name).long(flag.name).help(flag.summary).help_heading(flag.heading);
             command = command.arg(if flag.value.is_empty() {
                 arg.action(ArgAction::SetTrue)
             } else {
@@ -199,10 +228,10 @@ impl Args for JobFlags {
     }
 }
 
-impl FromArgMatches for JobFlags {
+impl<S: FlagSet> FromArgMatches for Flags<S> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut given = Vec::new();
-        for flag in FLAGS {
+        for flag in S::rows() {
             if flag.value.is_empty() {
                 if matches.get_flag(flag.name) {
                     given.push((flag.name, OsString::new()));
@@ -213,7 +242,7 @@ impl FromArgMatches for JobFlags {
                 );
             }
         }
-        Ok(Self { given })
+        Ok(Self { given, set: PhantomData })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

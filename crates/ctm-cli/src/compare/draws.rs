@@ -1,12 +1,13 @@
 //! `ctm compare` of draw jobs and captures: draw by draw, pixel by pixel, then instruction by instruction.
 
-use super::{CompareArgs, same, say_parted, two_engines};
+use super::{CompareArgs, Side, same, say_parted, two_engines};
 use crate::console::{Console, Ending, Exit, Failure};
+use crate::source::Source;
 use ctm::array::{Array, Kind};
 use ctm::job::JobError;
 use ctm::trace::{
-    Apart, DrawStage, Draws, Limits, Subject, Target, TargetDifference, agree, apart, draws_parting, number,
-    target_difference, targets_behind,
+    Apart, DrawStage, Draws, Limits, Target, TargetDifference, agree, apart, draws_parting, number, target_difference,
+    targets_behind,
 };
 use ctm::{Drawing, EngineKind, Position};
 use ctm_ide::captures::Capture;
@@ -22,19 +23,21 @@ struct DrawSource {
 }
 
 impl DrawSource {
-    fn read(path: &Path) -> Result<Self, Failure> {
-        if Capture::is_one(path) {
-            let draws = Arc::new(Capture::read(path)?);
+    fn read(side: &Side<'_>) -> Result<Self, Failure> {
+        if side.is_capture() {
+            let draws = Arc::new(Capture::read(side.file())?);
             return Ok(Self { draws, engine: EngineKind::default(), is_capture: true });
         }
-        if Subject::is_drawing(path) {
-            let drawing = Drawing::read(path)?;
+        if side.is_draw()
+            && let Source::Draw(reader) = side.source()?
+        {
+            let drawing = Drawing::from_reader(reader)?;
             let engine = drawing.engine;
             return Ok(Self { draws: Arc::new(drawing), engine, is_capture: false });
         }
         let message = format!(
-            "{} is no draw job and no capture, as the other is; draws are compared with draws, and with a picture as B",
-            path.display()
+            "{} is no draw and no capture, as the other is; draws are compared with draws, and with a picture as B",
+            side.file().display()
         );
         Err(Failure::usage("draw-flags", message))
     }
@@ -46,19 +49,19 @@ impl DrawSource {
     }
 }
 
-pub(super) fn run(console: &Console, args: &CompareArgs) -> Ending {
+pub(super) fn run(console: &Console, args: &CompareArgs, (a_side, b_side): (&Side<'_>, Option<&Side<'_>>)) -> Ending {
     if args.program_b.is_some() {
-        return Err(Failure::usage("draw-flags", "draw jobs and captures name their own programs"));
+        return Err(Failure::usage("draw-flags", "draws and captures name their own programs"));
     }
     let wanted = match args.draw {
         Some(0) => return Err(Failure::usage("no-such-launch", "there is no draw 0, draws count from 1")),
         draw => draw.map(|draw| draw - 1),
     };
-    let mut a = DrawSource::read(&args.a)?;
-    if let Some(path) = args.b.as_deref().filter(|path| Kind::of(path).is_some()) {
-        return picture(console, args, &a, wanted, path);
+    let mut a = DrawSource::read(a_side)?;
+    if let Some(array) = b_side.filter(|side| side.is_array()) {
+        return picture(console, args, (a_side, &a), wanted, array.file());
     }
-    let mut b = DrawSource::read(args.b.as_deref().unwrap_or(&args.a))?;
+    let mut b = DrawSource::read(b_side.unwrap_or(a_side))?;
     if wanted.is_some() && !a.is_capture && !b.is_capture {
         return Err(Failure::usage("draw-flags", "--draw is for captures, and neither is one"));
     }
@@ -95,7 +98,7 @@ pub(super) fn run(console: &Console, args: &CompareArgs) -> Ending {
     text += &sentence(&found);
     if args.engines.is_some() {
         let command = if a.is_capture { "replay" } else { "draw" };
-        text.push_str(&format!("instructions are compared by `ctm {command} {} --engine verify`\n", args.a.display()));
+        text.push_str(&format!("instructions are compared by `ctm {command} {a_side} --engine verify`\n"));
     } else {
         let limits = Limits::default();
         match draws_parting((&a.draws, draws[0]), (&b.draws, draws[1]), found.at, &limits, args.tolerance) {
@@ -162,13 +165,19 @@ fn told(found: &TargetDifference) -> serde_json::Value {
 }
 
 /// The first colour target against an array: all of its channels, or red, green and blue.
-fn picture(console: &Console, args: &CompareArgs, a: &DrawSource, wanted: Option<usize>, path: &Path) -> Ending {
+fn picture(
+    console: &Console,
+    args: &CompareArgs,
+    (side, a): (&Side<'_>, &DrawSource),
+    wanted: Option<usize>,
+    path: &Path,
+) -> Ending {
     let wrong = |message: String| Failure::wrong("no-comparison", message);
     if args.engines.is_some() {
         return Err(wrong("two engines are compared with each other, not with a picture".into()));
     }
     if wanted.is_some() && !a.is_capture {
-        return Err(Failure::usage("draw-flags", format!("--draw is for captures, which {} is not", args.a.display())));
+        return Err(Failure::usage("draw-flags", format!("--draw is for captures, which {side} is not")));
     }
     let kind = Kind::of(path).ok_or_else(|| wrong(format!("{} is no array", path.display())))?;
     let file = ctm_files::read(path, Kind::file_kind(path)).map_err(|e| wrong(e.to_string()))?;
@@ -215,7 +224,7 @@ fn picture(console: &Console, args: &CompareArgs, a: &DrawSource, wanted: Option
         value["draw"] = json!(number);
     }
     text += &sentence(&found);
-    text += &format!("`ctm why {}{which} --at {},{}` shows what made it\n", args.a.display(), at.i, at.j);
+    text += &format!("`ctm why {side}{which} --at {},{}` shows what made it\n", at.i, at.j);
     console.print(&if args.json { format!("{value}\n") } else { text })?;
     Ok(Exit::Differs)
 }

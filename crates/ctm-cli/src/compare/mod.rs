@@ -2,18 +2,22 @@
 
 mod draws;
 
-use crate::args::jobs::JobFlags;
+use crate::args::jobs::{Flags, OfBoth};
 use crate::console::{Console, Ending, Exit, Failure};
-use crate::watched::LaunchArgs;
+use crate::source::{Given, Source, is_draw};
+use crate::values::IsaName;
 use clap::Args;
 use ctm::EngineKind;
 use ctm::array::{Array, Kind};
 use ctm::job::{Job, JobError, JobReport};
+use ctm::render::Report;
 use ctm::trace::observe::{Place, Read};
 use ctm::trace::{Choice, Chosen, Limits, Parting, Store, Subject, Trace, agree, difference, left_by, number, parting};
 use ctm_ide::captures::Capture;
+use ctm_isa::diag::Diagnostic;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Find where two runs part
@@ -27,6 +31,8 @@ Examples:
   ctm compare old.toml new.toml                   two jobs with the same outputs
   ctm compare job.toml --program-b changed.x1k    one job, two programs
   ctm compare job.toml --engines interp,jit       two engines
+  ctm compare old.x1k new.x1k --size 64x64 --in s0=photo.png   two programs with the same flags
+  ctm compare a.vsh a.psh b.vsh b.psh --mesh cube --camera mvp   two draws with the same flags
   ctm compare job.toml expected.npy               output 0 against a picture or array
   ctm compare job.toml tape                       a job and a recording: what the last launches leave
   ctm compare old.capture new.capture             two captures of the same program, draw by draw
@@ -36,17 +42,19 @@ Examples:
 
 Exit codes: 0 the same, 4 different, 1, 2, 3 as `ctm run`. `ctm replay` compares a recording with itself.")]
 pub(crate) struct CompareArgs {
-    /// A job file, a draw job, a capture of command streams, or a recording of devices
-    #[arg(value_name = "A")]
-    pub(crate) a: PathBuf,
-    /// Another one, or an array (.npy, .png, .pfm)
-    #[arg(value_name = "B", required_unless_present_any = ["engines", "program_b"])]
-    pub(crate) b: Option<PathBuf>,
+    /// Two of these: a job file, a program, a draw job, a container or a vertex and a pixel program, a capture of command streams, a recording of devices; the second may be an array (.npy, .png, .pfm)
+    #[arg(value_name = "FILE", num_args = 1..=4, required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) flags: Flags<OfBoth>,
+    /// The instruction set, where programs do not say which
+    #[arg(long, value_enum, value_name = "ISA")]
+    pub(crate) isa: Option<IsaName>,
     /// The program of the second run's last pass, in place of the job's
-    #[arg(long, value_name = "FILE", conflicts_with = "b")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) program_b: Option<PathBuf>,
     /// Two engines for the same job
-    #[arg(long, value_name = "ENGINE,ENGINE", conflicts_with_all = ["b", "program_b"])]
+    #[arg(long, value_name = "ENGINE,ENGINE", conflicts_with = "program_b")]
     pub(crate) engines: Option<String>,
     /// How far values may be apart, relative above 1; 0: bit for bit
     #[arg(long, value_name = "X", default_value_t = 0.0)]
@@ -59,42 +67,126 @@ pub(crate) struct CompareArgs {
     pub(crate) json: bool,
 }
 
-fn job(path: &Path) -> Result<Job, JobError> {
-    let launch = LaunchArgs {
-        file: path.to_owned(),
-        job: JobFlags::default(),
-        isa: None,
-        pass: None,
-        launch: None,
-        draw: None,
-        stage: None,
+/// One of the compared things: its files, and the flags over them.
+struct Side<'a> {
+    files: &'a [PathBuf],
+    flags: &'a [Given],
+    isa: Option<IsaName>,
+}
+
+impl Side<'_> {
+    /// The first file.
+    fn file(&self) -> &Path {
+        self.files.first().map_or(Path::new(""), PathBuf::as_path)
+    }
+
+    fn is_capture(&self) -> bool {
+        Capture::is_one(self.file())
+    }
+
+    fn is_recording(&self) -> bool {
+        Subject::is_recording(self.file())
+    }
+
+    /// Whether it is an array.
+    fn is_array(&self) -> bool {
+        Kind::of(self.file()).is_some()
+    }
+
+    fn is_draw(&self) -> bool {
+        !self.is_array() && !self.is_recording() && !self.is_capture() && is_draw(self.files, self.flags)
+    }
+
+    fn source(&self) -> Result<Source, JobError> {
+        Source::of(self.files, self.isa, self.flags)
+    }
+
+    fn job(&self) -> Result<Job, JobError> {
+        match self.source()? {
+            Source::Job(reader) => reader.finish().map(|job| job.without_files()),
+            Source::Draw(_) => {
+                let message = format!("{self} is a draw, and the other is not; draws are compared with draws");
+                Err(JobError::Usage(vec![Report::bare(Diagnostic::error("draw-flags", message))]))
+            }
+        }
+    }
+}
+
+/// The files and flags as they are typed.
+impl fmt::Display for Side<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let files: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
+        f.write_str(&files.join(" "))?;
+        self.flags.iter().try_for_each(|(flag, value)| match value.to_string_lossy() {
+            value if value.is_empty() => write!(f, " --{flag}"),
+            value => write!(f, " --{flag} {value}"),
+        })
+    }
+}
+
+/// Whether two files are a vertex and a pixel program of one draw.
+fn are_one_draw(a: &Path, b: &Path) -> bool {
+    let is = |path: &Path, extension: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
+    is(a, "vsh") && is(b, "psh") || is(a, "psh") && is(b, "vsh")
+}
+
+/// The files of the two sides; of one where the flags make the other.
+fn sides(args: &CompareArgs) -> Result<(Side<'_>, Option<Side<'_>>), Failure> {
+    let side = |files| Side { files, flags: &args.flags.given, isa: args.isa };
+    let all = args.files.as_slice();
+    let one_draw = |files: &[PathBuf]| matches!(files, [a, b] if are_one_draw(a, b));
+    let first = match all.len() {
+        1 => 1,
+        2 if one_draw(all) => 2,
+        2 => 1,
+        3 if one_draw(&all[..2]) => 2,
+        3 if one_draw(&all[1..]) => 1,
+        4 if one_draw(&all[..2]) && one_draw(&all[2..]) => 2,
+        n => {
+            let message = format!("{n} files are no two things; a vertex and a pixel program (.vsh, .psh) are one");
+            return Err(Failure::usage("compare-files", message));
+        }
     };
-    launch.read().map(|job| job.without_files())
+    let (a, b) = all.split_at(first);
+    let makes_b = args.engines.is_some() || args.program_b.is_some();
+    match (b.is_empty(), makes_b) {
+        (true, true) => Ok((side(a), None)),
+        (false, false) => Ok((side(a), Some(side(b)))),
+        (true, false) => {
+            let message = format!("{} is to be compared with another one, or by --engines or --program-b", side(a));
+            Err(Failure::usage("compare-files", message))
+        }
+        (false, true) => {
+            let message = "--engines and --program-b compare a job with itself; one is named, not two";
+            Err(Failure::usage("compare-files", message))
+        }
+    }
 }
 
 pub(crate) fn run(console: &Console, args: &CompareArgs) -> Ending {
+    let (a_side, b_side) = sides(args)?;
     if args.tolerance.is_nan() || args.tolerance < 0.0 {
         return Err(Failure::usage(
             "bad-tolerance",
             format!("the tolerance is {}, it is a number from 0 up", args.tolerance),
         ));
     }
-    let either = |is: fn(&Path) -> bool| [Some(&args.a), args.b.as_ref()].into_iter().flatten().any(|path| is(path));
-    if either(|path| Subject::is_drawing(path) || Capture::is_one(path)) {
-        return draws::run(console, args);
+    let either = |is: fn(&Side<'_>) -> bool| is(&a_side) || b_side.as_ref().is_some_and(is);
+    if either(|side| side.is_draw() || side.is_capture()) {
+        return draws::run(console, args, (&a_side, b_side.as_ref()));
     }
     if args.draw.is_some() {
         return Err(Failure::usage("draw-flags", "--draw is for captures, and neither is one"));
     }
-    if either(Subject::is_recording) {
-        return launches(console, args);
+    if either(|side| side.is_recording()) {
+        return launches(console, args, (&a_side, b_side.as_ref()));
     }
-    let mut a = job(&args.a)?;
-    if let Some(path) = args.b.as_deref().filter(|path| Kind::of(path).is_some()) {
-        return picture(console, args, &a, path);
+    let mut a = a_side.job()?;
+    if let Some(array) = b_side.as_ref().filter(|side| side.is_array()) {
+        return picture(console, args, (&a_side, &a), array.file());
     }
-    let mut b = match &args.b {
-        Some(path) => job(path)?,
+    let mut b = match &b_side {
+        Some(side) => side.job()?,
         None => a.clone(),
     };
     if let (Some(program), Some(pass)) = (&args.program_b, b.passes.last_mut()) {
@@ -209,30 +301,30 @@ fn two_engines(engines: &str) -> Result<(EngineKind, EngineKind), Failure> {
 }
 
 /// The outputs of two launches by processor; one of them at least is of a recording.
-fn launches(console: &Console, args: &CompareArgs) -> Ending {
+fn launches(console: &Console, args: &CompareArgs, (a_side, b_side): (&Side<'_>, Option<&Side<'_>>)) -> Ending {
     if args.program_b.is_some() || args.engines.is_some() {
         return Err(Failure::usage("recording-flags", "a recording has its own programs and engines"));
     }
-    let Some(path_b) = &args.b else { return Err(Failure::usage("recording-flags", "compare it with what?")) };
-    let of = |path: &Path| -> Result<(Subject, Chosen), JobError> {
-        let subject = if Subject::is_recording(path) {
-            Subject::Recording(path.to_owned())
+    let Some(b_side) = b_side else { return Err(Failure::usage("recording-flags", "compare it with what?")) };
+    let of = |side: &Side<'_>| -> Result<(Subject, Chosen), JobError> {
+        let subject = if side.is_recording() {
+            Subject::Recording(side.file().to_owned())
         } else {
-            Subject::Job(Box::new(job(path)?))
+            Subject::Job(Box::new(side.job()?))
         };
         let chosen = subject.choose(Choice::default(), None)?;
         Ok((subject, chosen))
     };
-    let (a, b) = (of(&args.a)?, of(path_b)?);
+    let (a, b) = (of(a_side)?, of(b_side)?);
     if a.1.domain != b.1.domain {
         let shown = |d: ctm_exec::Domain| format!("({}, {}) to ({}, {})", d.i0, d.j0, d.i1, d.j1);
         let message = format!("the domains are {} and {}", shown(a.1.domain), shown(b.1.domain));
         return Err(Failure::wrong("no-comparison", message));
     }
     let ((left, fault_a), (right, fault_b)) = (left_by(&a.0, &a.1)?, left_by(&b.0, &b.1)?);
-    for (path, fault) in [(&args.a, fault_a), (path_b, fault_b)] {
+    for (side, fault) in [(a_side, fault_a), (b_side, fault_b)] {
         if let Some(fault) = fault {
-            console.note(&format!("{} faults; what comes after it is not compared: {fault}", path.display()));
+            console.note(&format!("{} faults; what comes after it is not compared: {fault}", side.file().display()));
         }
     }
     let same_bits = |x: Option<&u32>, y: Option<&u32>| match (x, y) {
@@ -275,7 +367,7 @@ fn same(console: &Console, args: &CompareArgs) -> Ending {
 }
 
 /// Output 0 against an array.
-fn picture(console: &Console, args: &CompareArgs, job: &Job, path: &Path) -> Ending {
+fn picture(console: &Console, args: &CompareArgs, (side, job): (&Side<'_>, &Job), path: &Path) -> Ending {
     let wrong = |message: String| Failure::wrong("no-comparison", message);
     let kind = Kind::of(path).ok_or_else(|| wrong(format!("{} is no array", path.display())))?;
     let bytes = ctm_files::read(path, Kind::file_kind(path)).map_err(|e| wrong(e.to_string()))?;
@@ -308,7 +400,7 @@ fn picture(console: &Console, args: &CompareArgs, job: &Job, path: &Path) -> End
         console.print(&format!(
             "{} differs in {count} values, first at ({i}, {j}) channel {channel}: {a}, expected {b}\n`ctm why {} --at {i},{j}` shows what made it\n",
             output.name,
-            args.a.display()
+            side
         ))?;
     }
     Ok(Exit::Differs)

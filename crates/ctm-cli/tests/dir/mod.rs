@@ -45,6 +45,13 @@ impl Dir {
         stdout
     }
 
+    /// As [`Self::good`], for commands that say something on stderr.
+    pub fn good_noted(&self, arguments: &[&str]) -> String {
+        let (code, stdout, stderr) = self.ctm(arguments);
+        assert_eq!(code, 0, "{arguments:?}: {stdout}{stderr}");
+        stdout
+    }
+
     /// As [`Self::ctm`], for commands that must end with `code` and say all of `parts`.
     pub fn bad(&self, arguments: &[&str], code: i32, parts: &[&str]) {
         let (found, stdout, stderr) = self.ctm(arguments);

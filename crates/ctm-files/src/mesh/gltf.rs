@@ -7,7 +7,7 @@
 //! counted first, each node once.
 
 use super::Mesh;
-use crate::beside::read_beside;
+use crate::beside::{decoded, read_beside};
 use crate::kinds::FileKind;
 use ctm_draw::state::Topology;
 use serde_json::Value;
@@ -69,6 +69,22 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Mesh, String> {
         return Err("it has no triangles".into());
     }
     Ok(reader.mesh)
+}
+
+/// The files that the buffers name, by their decoded relative paths, with their contents.
+pub(super) fn files_beside(bytes: &[u8], path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let (text, _) = if bytes.starts_with(b"glTF") { chunks(bytes)? } else { (bytes, None) };
+    let root: Value = serde_json::from_slice(text).map_err(|error| format!("it is no JSON: {error}"))?;
+    let mut found: Vec<(String, Vec<u8>)> = Vec::new();
+    for (n, buffer) in list(&root["buffers"]).iter().enumerate() {
+        let Some(uri) = buffer["uri"].as_str().filter(|uri| !uri.starts_with("data:")) else { continue };
+        let name = decoded(uri).unwrap_or_else(|| uri.to_owned());
+        if found.iter().all(|(other, _)| *other != name) {
+            let bytes = contents(buffer, None, path).map_err(|why| format!("buffer {n}: {why}"))?;
+            found.push((name, bytes.into_owned()));
+        }
+    }
+    Ok(found)
 }
 
 /// The bytes of a buffer: within the file, as base64 text, or a file beside it. Their count is the stated one.

@@ -48,6 +48,19 @@ impl Channel {
     }
 }
 
+/// The files that a mesh file names, by their relative paths, with their contents; none of meshes in one file.
+///
+/// # Errors
+/// The mesh or one of them cannot be read.
+pub fn files_beside(path: &Path) -> Result<Vec<(String, Vec<u8>)>, MeshError> {
+    if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gltf") || e.eq_ignore_ascii_case("glb")) {
+        return Ok(Vec::new());
+    }
+    let named = |error| MeshError::File { name: path.display().to_string(), error: Box::new(error) };
+    let bytes = crate::read(path, FileKind::Mesh).map_err(|error| named(MeshError::Unreadable(error.problem)))?;
+    gltf::files_beside(&bytes, path).map_err(|message| named(MeshError::Gltf(message)))
+}
+
 /// Vertices and the order in which they are drawn.
 ///
 /// ```

@@ -10,10 +10,11 @@
 //! assert!(sections.iter().all(|section| !section.keys.is_empty()));
 //! ```
 
-use crate::job::keys::{For, Key, Section};
+use crate::job::keys::Holds::{Input, Output, Switch};
+use crate::job::keys::{Key, Section};
 
 const fn key(name: &'static str, summary: &'static str) -> Key {
-    Key { name, isa: For::Both, summary }
+    Key::new(name, summary)
 }
 
 /// The top of the file. Keys of a draw are at the top for all draws, and in `[[draw]]` where one differs.
@@ -25,8 +26,8 @@ pub const DRAWING: Section = Section { name: "the top of the file", keys: &[
     key("depth",    "the depth target, or `false`: there is none"),
     key("run",      "engine, threads, budgets, checks"),
     key("draw",     "the draws, one after the other"),
-    key("programs", "a container, or a vertex and a pixel program; or one X1K pixel program"),
-    key("mesh",     "triangle, quad, grid, cube, sphere, torus, or a file: .obj, .gltf, .glb, .npy"),
+    key("programs", "a container, or a vertex and a pixel program; or one X1K pixel program").holds(Input),
+    key("mesh",     "triangle, quad, grid, cube, sphere, torus, or a file: .obj, .gltf, .glb, .npy").holds(Input),
     key("topology", "points, lines, line_strip, line_loop, triangles, triangle_strip, triangle_fan, quads, quad_strip, polygon, rectangles"),
     key("instances", "how often the mesh is drawn"),
     key("restart",  "the index that ends a primitive"),
@@ -38,8 +39,8 @@ pub const DRAWING: Section = Section { name: "the top of the file", keys: &[
     key("targets",  "the numbers of the targets that are drawn to"),
     key("viewport", "column, row, width and height"),
     key("depth_range", "the depths of the near and the far plane"),
-    key("half_z",   "z is cut at 0 and w, instead of -w and w"),
-    key("depth_clamp", "nothing is cut at the near and far planes"),
+    key("half_z",   "z is cut at 0 and w, instead of -w and w").holds(Switch),
+    key("depth_clamp", "nothing is cut at the near and far planes").holds(Switch),
     key("clip_planes", "planes in clip space, four numbers each"),
     key("scissor",  "column, row, width and height of what can be drawn"),
     key("cull",     "faces that are not drawn: none, front or back"),
@@ -48,15 +49,15 @@ pub const DRAWING: Section = Section { name: "the top of the file", keys: &[
     key("provoking", "the vertex that gives flat values: first or last"),
     key("offset",   "added to depths of faces: [scale, units] or [scale, units, clamp]"),
     key("line_width", "in pixels"),
-    key("rectangular_lines", "lines are rectangles across their direction"),
+    key("rectangular_lines", "lines are rectangles across their direction").holds(Switch),
     key("stipple",  "a pattern of 16 steps for lines"),
     key("stipple_repeat", "pixels of a step"),
     key("point_size", "in pixels, unless the program exports it"),
-    key("multisample", "samples are covered by themselves"),
+    key("multisample", "samples are covered by themselves").holds(Switch),
     key("sample_mask", "samples that may be covered"),
-    key("per_sample", "the pixel program runs for each sample"),
+    key("per_sample", "the pixel program runs for each sample").holds(Switch),
     key("depth_test", "how a new depth compares with the stored one, or none"),
-    key("depth_write", "whether depth is written where the test passes"),
+    key("depth_write", "whether depth is written where the test passes").holds(Switch),
     key("stencil",  "the stencil test of front faces, and of back faces too"),
     key("stencil_back", "the stencil test of back faces"),
     key("blend",    "none, alpha, premultiplied, add or multiply, or a table; a list has one for each target"),
@@ -65,7 +66,7 @@ pub const DRAWING: Section = Section { name: "the top of the file", keys: &[
     key("mask",     "channels that are written, such as `rgb`; a list has one for each target"),
     key("alpha_test", "how alpha compares with `alpha_reference`"),
     key("alpha_reference", "the reference of the alpha test"),
-    key("alpha_to_coverage", "alpha leaves so many samples"),
+    key("alpha_to_coverage", "alpha leaves so many samples").holds(Switch),
 ] };
 
 /// The count of keys of [`DRAWING`] that are not for a draw: the first ones.
@@ -96,7 +97,7 @@ pub const TARGET: Section = Section { name: "[[target]]", keys: &[
     key("numbers", "unorm, snorm, uscaled, sscaled, uint, sint, srgb or float"),
     key("swap",   "std, alt, std_rev or alt_rev: the order of channels"),
     key("clear",  "its colour before the first draw"),
-    key("save",   "the file that it goes to, or several: .png, .pfm, .npy or .raw"),
+    key("save",   "the file that it goes to, or several: .png, .pfm, .npy or .raw").holds(Output),
 ] };
 
 /// `[depth]`.
@@ -105,17 +106,17 @@ pub const DEPTH: Section = Section { name: "[depth]", keys: &[
     key("format",  "d16, x8d24, s8d24, x8d24_float, s8d24_float, d32_float or x24s8d32_float"),
     key("clear",   "the depth before the first draw"),
     key("stencil", "the stencil value before the first draw"),
-    key("save",    "where depths go, of the first sample: .npy or .pfm"),
-    key("save_stencil", "where stencil values go, of the first sample: .npy or .png"),
+    key("save",    "where depths go, of the first sample: .npy or .pfm").holds(Output),
+    key("save_stencil", "where stencil values go, of the first sample: .npy or .png").holds(Output),
 ] };
 
 /// `[[texture]]`.
 #[rustfmt::skip]
 pub const TEXTURE: Section = Section { name: "[[texture]]", keys: &[
     key("name",    "the sampler's name in the program, or t and a number"),
-    key("data",    "the file; a list: faces, layers or slices"),
+    key("data",    "the file; a list: faces, layers or slices").holds(Input),
     key("target",  "instead: the target whose colours it shows as they are when the draw begins"),
-    key("depth",   "instead: `true`, the depths as they are when the draw begins"),
+    key("depth",   "instead: `true`, the depths as they are when the draw begins").holds(Switch),
     key("kind",    "1d, 2d, 3d, cube, 1d_array, 2d_array or cube_array; as the file says"),
     key("filter",  "nearest or linear"),
     key("minify",  "the filter where the texture is drawn smaller than it is; as `filter`"),
@@ -127,7 +128,7 @@ pub const TEXTURE: Section = Section { name: "[[texture]]", keys: &[
     key("max_lod", "largest level of detail"),
     key("lod_bias", "added to computed levels of detail"),
     key("anisotropy", "most lookups along the longer gradient, 1 to 16"),
-    key("seamless", "filters of cubes go over edges; so they do"),
+    key("seamless", "filters of cubes go over edges; so they do").holds(Switch),
     key("compare", "never, less, less_equal, equal, greater_equal, greater, not_equal or always: comparison lookups"),
 ] };
 
@@ -140,7 +141,7 @@ pub const CAMERA: Section = Section { name: "[[camera]]", keys: &[
     key("fov",  "the angle from the lower to the upper edge, in degrees"),
     key("turn", "how the mesh is turned about x, then y, then z, in degrees"),
     key("spin", "how much further it is turned in the course of an animation"),
-    key("rows", "the matrix goes to the program row by row"),
+    key("rows", "the matrix goes to the program row by row").holds(Switch),
 ] };
 
 /// `stencil` and `stencil_back`.
@@ -173,7 +174,7 @@ pub const RUN: Section = Section { name: "[run]", keys: &[
     key("threads",             "1: one; 0: all cores"),
     key("budget_instructions", "of a group of a program; 0: none"),
     key("budget_seconds",      "of each draw; 0: none"),
-    key("check",               "programs report what is suspicious, and more is looked at"),
+    key("check",               "programs report what is suspicious, and more is looked at").holds(Switch),
 ] };
 
 /// All tables.

@@ -5,6 +5,7 @@
 //! | `builder` | [`Draw`]: one draw with arrays in memory |
 //! | `plan` | the description of a picture: targets, draws, state |
 //! | `keys`, `read` | job files (`docs/draw-jobs.md`) |
+//! | `flags` | flags of `ctm draw` into the tree of values of a job file |
 //! | `pair` | two programs and how they are linked |
 //! | `camera` | the matrix of a viewer |
 //! | `prepare` | files read, names resolved |
@@ -52,6 +53,7 @@
 mod builder;
 mod camera;
 mod check;
+mod flags;
 pub mod keys;
 mod names;
 mod paint;
@@ -65,6 +67,7 @@ pub use camera::Camera;
 use ctm_files::mesh;
 pub use ctm_files::mesh::{BUILT_IN, Channel, Mesh, MeshError};
 pub use ctm_files::r700::uniform::UniformPlace;
+pub use flags::{DRAW_FLAGS, DrawFlag};
 pub use names::TOPOLOGIES;
 pub use paint::{Behind, Drawn, DrawnTarget, PixelEvent};
 pub use pair::{Attribute, Links, Pair, Part};

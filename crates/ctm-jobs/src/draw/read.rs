@@ -251,10 +251,9 @@ impl Reader {
             if Path::new(&name).extension().is_none() {
                 plan.mesh = name.into();
             } else {
-                let path = self.directory.join(name);
-                if self.may_open("mesh", &path, node.origin) {
-                    plan.mesh = path.to_string_lossy().into_owned().into();
-                }
+                plan.mesh = self
+                    .path("mesh", node)
+                    .map_or(plan.mesh.clone(), |path| path.value.to_string_lossy().into_owned().into());
             }
         }
         if let Some(node) = table.get("topology") {

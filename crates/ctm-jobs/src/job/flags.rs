@@ -226,7 +226,7 @@ fn split_options(text: &str) -> (&str, &str) {
 }
 
 /// `key=value:key=value:switch` into a table.
-fn pairs(table: &mut Table, text: &str, origin: Origin) -> Result<(), ()> {
+pub(crate) fn pairs(table: &mut Table, text: &str, origin: Origin) -> Result<(), ()> {
     let mut rest = text;
     while !rest.is_empty() {
         let (one, more) = split_options(rest);
@@ -261,7 +261,7 @@ fn value_of(key: &str, text: &str, origin: Origin) -> Node {
     }
 }
 
-fn scalar_or_list(text: &str, origin: Origin) -> Node {
+pub(crate) fn scalar_or_list(text: &str, origin: Origin) -> Node {
     if text.contains(',') {
         let list = text.split(',').map(|part| scalar(part.trim(), origin)).collect();
         Node { value: Value::Array(list), origin }

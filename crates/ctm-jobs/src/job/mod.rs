@@ -50,7 +50,7 @@
 mod checker;
 mod draft;
 mod files;
-mod flags;
+pub(crate) mod flags;
 mod folders;
 mod frames;
 pub mod json;
@@ -66,7 +66,7 @@ mod ready;
 pub(crate) mod report;
 mod run;
 mod shard;
-mod slots;
+pub(crate) mod slots;
 pub mod surface;
 pub mod tree;
 mod values;

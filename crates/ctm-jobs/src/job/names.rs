@@ -9,7 +9,7 @@ const FIRST: u32 = 0x0010_ff00;
 
 /// A flag's value as text.
 #[cfg(unix)]
-pub(super) fn text_of_name(value: &OsStr) -> String {
+pub(crate) fn text_of_name(value: &OsStr) -> String {
     use std::os::unix::ffi::OsStrExt;
     let mut text = String::new();
     for chunk in value.as_bytes().utf8_chunks() {
@@ -21,7 +21,7 @@ pub(super) fn text_of_name(value: &OsStr) -> String {
 
 /// The file name of such a text, or of a part of one.
 #[cfg(unix)]
-pub(super) fn name_of_text(text: &str) -> PathBuf {
+pub(crate) fn name_of_text(text: &str) -> PathBuf {
     use std::os::unix::ffi::OsStringExt;
     let mut bytes = Vec::new();
     for c in text.chars() {
@@ -35,12 +35,12 @@ pub(super) fn name_of_text(text: &str) -> PathBuf {
 }
 
 #[cfg(not(unix))]
-pub(super) fn text_of_name(value: &OsStr) -> String {
+pub(crate) fn text_of_name(value: &OsStr) -> String {
     value.to_string_lossy().into_owned()
 }
 
 #[cfg(not(unix))]
-pub(super) fn name_of_text(text: &str) -> PathBuf {
+pub(crate) fn name_of_text(text: &str) -> PathBuf {
     text.into()
 }
 

@@ -126,7 +126,7 @@ impl Reader {
         reader
     }
 
-    fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self {
             given: Given::default(),
             tree: Tree::default(),
@@ -195,6 +195,34 @@ impl Reader {
         self.flag(name, &text_of_name(value));
     }
 
+    /// The values so far.
+    pub(crate) const fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// The same, to be changed by flags.
+    pub(crate) const fn tree_mut(&mut self) -> &mut Tree {
+        &mut self.tree
+    }
+
+    /// Takes note of a flag as it was typed, for messages; the origin of its values.
+    pub(crate) fn flag_text(&mut self, text: String) -> Origin {
+        let origin = Origin::Flag(self.tree.flags.len());
+        self.flags.push(Arc::new(Source::new(COMMAND_LINE, text.clone())));
+        self.tree.flags.push(text);
+        origin
+    }
+
+    /// The instruction set that was asked for.
+    pub(crate) const fn stated_isa(&self) -> Option<Isa> {
+        self.isa
+    }
+
+    /// The program of the command line.
+    pub(crate) const fn given(&self) -> &Given {
+        &self.given
+    }
+
     /// The file's table, unless it is no TOML.
     pub(crate) fn take_root(&mut self) -> Result<Table, JobError> {
         if self.reports.iter().any(|r| r.diagnostic.rule == "toml-syntax") {
@@ -205,7 +233,16 @@ impl Reader {
 
     /// Everything that was found wrong.
     pub(crate) fn done(self) -> Result<(), JobError> {
-        if self.reports.iter().any(Report::is_error) { Err(JobError::Wrong(self.reports)) } else { Ok(()) }
+        if self.reports.iter().any(Report::is_error) { Err(self.failed()) } else { Ok(()) }
+    }
+
+    /// The errors found: of usage where all of them are about flags.
+    fn failed(self) -> JobError {
+        let of_flag = |report: &Report| {
+            report.source.as_ref().is_some_and(|source| self.flags.iter().any(|flag| Arc::ptr_eq(flag, source)))
+        };
+        let from_flags = self.file.is_none() || self.reports.iter().filter(|r| r.is_error()).all(of_flag);
+        if from_flags { JobError::Usage(self.reports) } else { JobError::Wrong(self.reports) }
     }
 
     /// The job.
@@ -225,14 +262,8 @@ impl Reader {
             return Err(JobError::Wrong(self.reports));
         }
         let job = self.job(&root);
-        let from_flags = self.file.is_none()
-            || self
-                .reports
-                .iter()
-                .filter(|r| r.is_error())
-                .all(|r| r.source.as_ref().is_some_and(|s| self.flags.iter().any(|f| Arc::ptr_eq(f, s))));
         if self.reports.iter().any(Report::is_error) {
-            return Err(if from_flags { JobError::Usage(self.reports) } else { JobError::Wrong(self.reports) });
+            return Err(self.failed());
         }
         job.ok_or(JobError::Wrong(self.reports))
     }

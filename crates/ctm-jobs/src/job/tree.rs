@@ -2,6 +2,7 @@
 
 use super::slots::is_beyond;
 use ctm_isa::diag::{Diagnostic, Span};
+use std::fmt::Write as _;
 use toml::de::{DeTable, DeValue};
 
 /// Where a value was written.
@@ -189,5 +190,105 @@ fn convert(value: &DeValue<'_>) -> Value {
                 .collect(),
         ),
         DeValue::Table(table) => Value::Table(convert_table(table)),
+    }
+}
+
+impl Table {
+    /// The text of a job file with these keys: reading it gives them again.
+    #[must_use]
+    pub fn print(&self) -> String {
+        print(self)
+    }
+}
+
+fn print(root: &Table) -> String {
+    let is_tables = |list: &[Node]| !list.is_empty() && list.iter().all(|node| matches!(node.value, Value::Table(_)));
+    let (mut top, mut tables) = (String::new(), String::new());
+    let lines = |out: &mut String, table: &Table| {
+        for entry in &table.entries {
+            let _ = writeln!(out, "{} = {}", name(&entry.key), inline(&entry.node.value));
+        }
+    };
+    for entry in &root.entries {
+        match &entry.node.value {
+            Value::Table(table) => {
+                let _ = writeln!(tables, "\n[{}]", name(&entry.key));
+                lines(&mut tables, table);
+            }
+            Value::Array(list) if is_tables(list) => {
+                for node in list {
+                    if let Value::Table(table) = &node.value {
+                        let _ = writeln!(tables, "\n[[{}]]", name(&entry.key));
+                        lines(&mut tables, table);
+                    }
+                }
+            }
+            value => {
+                let _ = writeln!(top, "{} = {}", name(&entry.key), inline(value));
+            }
+        }
+    }
+    top + &tables
+}
+
+/// A key; in quotes where it needs them.
+fn name(key: &str) -> String {
+    let bare = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    if bare { key.to_owned() } else { quoted(key) }
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04X}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out + "\""
+}
+
+/// A value in a line.
+fn inline(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        Value::Integer(n) => n.to_string(),
+        Value::Float(x) if x.is_nan() => "nan".to_owned(),
+        Value::Float(x) if x.is_infinite() => if *x > 0.0 { "inf" } else { "-inf" }.to_owned(),
+        Value::Float(x) => format!("{x:?}"),
+        Value::Boolean(yes) => yes.to_string(),
+        // No key of a job takes one.
+        Value::Datetime => "1970-01-01".to_owned(),
+        Value::Array(list) => {
+            format!("[{}]", list.iter().map(|node| inline(&node.value)).collect::<Vec<_>>().join(", "))
+        }
+        Value::Table(table) if table.entries.is_empty() => "{}".to_owned(),
+        Value::Table(table) => {
+            let pair = |(key, value): (&str, &Value)| format!("{} = {}", name(key), inline(value));
+            let pairs: Vec<String> = table.entries.iter().map(|entry| pair((&entry.key, &entry.node.value))).collect();
+            format!("{{ {} }}", pairs.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_is_read_again() {
+        let text = "size = [3, 4]\nname = \"a\\\"b\\\\c\\u0001\"\n[constants]\nfloat = { view = [-0.75, 1e-9, inf, \"0x3F800000\"], \"c 0\" = [1, 2] }\n\
+                    [[draw]]\nmesh = \"cube\"\n[[draw.texture]]\nname = \"t\"\nseamless = false\n[[draw]]\n";
+        let (tree, errors) = Tree::parse(text);
+        assert!(errors.is_empty(), "{errors:?}");
+        let printed = print(&tree.root);
+        let (again, errors) = Tree::parse(&printed);
+        assert!(errors.is_empty(), "{errors:?}\n{printed}");
+        assert_eq!(print(&again.root), printed);
+        assert!(printed.contains("float = { view = [-0.75, 1e-9, inf, \"0x3F800000\"]"), "{printed}");
+        assert_eq!(printed.matches("[[draw]]").count(), 2);
     }
 }

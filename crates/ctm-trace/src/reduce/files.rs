@@ -178,6 +178,6 @@ impl State {
             File::Text(text) => text.lines().filter(|line| !line.trim().is_empty()).count(),
             _ => 0,
         };
-        (bytes + tree::print(&self.root).len() as u64, self.files.values().map(lines).sum())
+        (bytes + self.root.print().len() as u64, self.files.values().map(lines).sum())
     }
 }

@@ -108,7 +108,7 @@ pub fn reduce_job(
     for _ in 0..ROUNDS {
         let before = work.state.clone();
         work.round();
-        if tree::print(&before.root) == tree::print(&work.state.root)
+        if before.root.print() == work.state.root.print()
             && before.files.len() == work.state.files.len()
             && before.files.iter().zip(&work.state.files).all(|((_, a), (_, b))| a.is(b))
         {
@@ -154,12 +154,12 @@ impl Work<'_> {
         for name in self.state.files.keys().filter(|name| !state.files.contains_key(*name)) {
             let _ = std::fs::remove_file(self.directory.join(name));
         }
-        scratch(&self.directory.join(JOB), tree::print(&state.root).as_bytes()).map_err(|e| cannot(JOB, e))
+        scratch(&self.directory.join(JOB), state.root.print().as_bytes()).map_err(|e| cannot(JOB, e))
     }
 
     /// Saves the reduced job.
     fn keep(&self) -> Result<(), String> {
-        let job = (JOB, tree::print(&self.state.root).into_bytes());
+        let job = (JOB, self.state.root.print().into_bytes());
         let files = self.state.files.iter().map(|(name, file)| (name.as_str(), file.bytes()));
         for (name, bytes) in files.chain([job]) {
             let path = self.directory.join(name);

@@ -5,7 +5,7 @@
 //! | `text` | lines, halves, operands of a program |
 //! | `job` | a whole job: its keys, domain, numbers, arrays, meshes and programs, as files that run on their own |
 //! | `files` | the files that a job names, in its directory |
-//! | `tree` | the values of a job file: places, taking away, printing |
+//! | `tree` | the values of a job file: places, taking away |
 //! | `items` | arrays: cut, emptied, thinned |
 //! | `textures` | textures in files of their own formats, as arrays |
 
