@@ -7,7 +7,7 @@ use crate::source;
 use ctm::EngineKind;
 use ctm::array::Kind;
 use ctm::draw::{self, Drawing, Drawn, Error, PixelEvent};
-use ctm_draw::{Counts, DrawError, Fragment};
+use ctm_draw::{Counts, DrawError, Fragment, Funnel, LossUnit};
 use ctm_isa::number::Short;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -27,6 +27,7 @@ pub(crate) fn run(console: &Console, args: &DrawArgs) -> Ending {
     if let Some(text) = &args.at {
         drawing.at = Some(at(text)?);
     }
+    drawing.funnel |= args.funnel;
     drawing.control = interrupt::control();
     if !(1..=FRAMES).contains(&args.frames) {
         return Err(usage(format!("--frames {} is not among 1..={FRAMES}", args.frames)));
@@ -73,7 +74,10 @@ pub(crate) fn run(console: &Console, args: &DrawArgs) -> Ending {
     if args.at.is_some() {
         console.print(&events(first))?;
     }
-    if args.stats || (saves.is_empty() && args.at.is_none() && args.save_job.is_none()) {
+    if args.funnel {
+        console.print(&funnels(first))?;
+    }
+    if args.stats || (saves.is_empty() && args.at.is_none() && args.save_job.is_none() && !args.funnel) {
         console.print(&statistics(first))?;
     }
     Ok(Exit::Done)
@@ -186,10 +190,33 @@ fn events(drawn: &Drawn) -> String {
     if drawn.events.is_empty() {
         return "nothing came to this pixel\n".into();
     }
-    for (n, PixelEvent { draw, fragment }) in drawn.events.iter().enumerate() {
+    for (n, PixelEvent { draw, fragment, .. }) in drawn.events.iter().enumerate() {
         text.push_str(&fragment_text(&format!("{n}: draw {draw}"), fragment));
     }
     text
+}
+
+/// The funnel of each draw.
+fn funnels(drawn: &Drawn) -> String {
+    let of = |((name, _), (funnel, _)): (&(String, Counts), &(Funnel, _))| format!("draw {name}\n{funnel}");
+    drawn.draws.iter().zip(&drawn.funnels).map(of).collect()
+}
+
+pub(crate) fn funnel_json(funnel: &Funnel) -> serde_json::Value {
+    let lost = funnel.lost.iter().map(|lost| {
+        let unit = match lost.loss.unit() {
+            LossUnit::Primitive => "primitives",
+            LossUnit::Pixel => "pixels",
+        };
+        json!({ "stage": lost.loss.key(), "unit": unit, "count": lost.count, "state": lost.state })
+    });
+    json!({
+        "primitives": funnel.primitives,
+        "rasterised": funnel.rasterised,
+        "covered": funnel.covered,
+        "stored": funnel.stored,
+        "lost": lost.collect::<Vec<_>>(),
+    })
 }
 
 /// The history of a fragment, in lines.
@@ -269,8 +296,11 @@ fn whole(drawn: &Drawn) -> String {
 }
 
 fn report(drawn: &Drawn, frames: usize) -> serde_json::Value {
-    let draws: Vec<serde_json::Value> =
+    let mut draws: Vec<serde_json::Value> =
         drawn.draws.iter().map(|(name, counts)| json!({ "draw": name, "counts": counts_json(counts) })).collect();
+    for (draw, (funnel, _)) in draws.iter_mut().zip(&drawn.funnels) {
+        draw["funnel"] = funnel_json(funnel);
+    }
     let events: Vec<serde_json::Value> = drawn.events.iter().map(event_json).collect();
     json!({
         "size": drawn.size,

@@ -192,6 +192,9 @@ fn as_json(profile: &Profile, slots: Option<(u64, u64)>) -> Value {
     })
 }
 
+/// The page of a profile.
+const PAGE: &str = include_str!("profile/page.html");
+
 fn as_html(profile: &Profile, slots: Option<(u64, u64)>) -> String {
     let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;");
     let most = profile.counts.values().map(clocks).max().unwrap_or(1).max(1);
@@ -199,7 +202,7 @@ fn as_html(profile: &Profile, slots: Option<(u64, u64)>) -> String {
     for (n, line) in (1..).zip(&profile.listing.lines) {
         let text = escaped(&line.text);
         let _ = match profile.of_line(n) {
-            None => writeln!(rows, "<tr><td colspan=6></td><td class=n>{n}</td><td class=c>{text}</td></tr>"),
+            None => writeln!(rows, "<tr><td colspan=\"6\"></td><td class=n>{n}</td><td class=c>{text}</td></tr>"),
             Some(count) => writeln!(
                 rows,
                 "<tr style=\"--heat:{:.3}\"><td>{}</td><td>{:.1}</td><td>{:.0}%</td><td>{}</td><td>{}</td><td>{}</td><td class=n>{n}</td><td class=c>{text}</td></tr>",
@@ -213,17 +216,11 @@ fn as_html(profile: &Profile, slots: Option<(u64, u64)>) -> String {
             ),
         };
     }
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>ctm profile</title><style>\n\
-         :root{{color-scheme:light dark}} body{{font:14px system-ui,sans-serif;margin:1rem}}\n\
-         table{{border-collapse:collapse;font:12px/1.5 ui-monospace,monospace}} td,th{{text-align:right;padding:0 .6rem}}\n\
-         td.c{{text-align:left;white-space:pre}} td.n{{opacity:.6}} tr{{background:rgba(200,80,40,calc(.35*var(--heat,0)))}}\n\
-         </style></head><body><h1>{}</h1><p>{}</p>\n<table><thead><tr><th>runs</th><th>lanes</th><th>split</th><th>fetches</th><th>bytes</th><th>clocks</th><th></th><th></th></tr></thead>\n<tbody>\n{rows}</tbody></table>\n\
-         <h2>Control flow that was executed</h2>\n{}</body></html>\n",
-        escaped(&profile.listing.name),
-        escaped(&summary(profile, slots)),
-        profile.svg()
-    )
+    PAGE.replace("@PALETTE@", ctm::trace::PALETTE)
+        .replace("@TITLE@", &escaped(&profile.listing.name))
+        .replace("@SUMMARY@", &escaped(&summary(profile, slots)))
+        .replace("@GRAPH@", &profile.svg())
+        .replace("@ROWS@", &rows)
 }
 
 /// A count for each processor as a picture: black is none, white the most there is.

@@ -3,7 +3,7 @@
 use crate::args::streams::{Action, Pm4Args, ReplayArgs};
 use crate::bare;
 use crate::console::{Console, Ending, Exit, Failure, input};
-use crate::draw::{at, fragment_json, fragment_text};
+use crate::draw::{at, fragment_json, fragment_text, funnel_json};
 use crate::interrupt;
 use crate::stream_output::{finding_report, save};
 use ctm::EngineKind;
@@ -225,6 +225,7 @@ pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
         control: interrupt::control(),
         checks: args.check,
         watch: args.at.as_deref().map(at).transpose()?,
+        funnel: args.funnel,
         deadline: args.budget_seconds.0.and_then(Deadline::after),
         // The time is that of all draws together.
         budget: ctm_exec::Budget::default(),
@@ -232,7 +233,7 @@ pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
     };
     replay.device().set_options(options);
     let (mut draws, mut submissions, mut outlines, mut problems) = (0u32, 0u32, Vec::new(), Vec::new());
-    let (mut fragments, mut noted) = (Vec::new(), Notes::default());
+    let (mut fragments, mut funnels, mut noted) = (Vec::new(), Vec::new(), Notes::default());
     let mut ending = None;
     // Findings of the streams: requested, or the reason why no fragment reached a pixel.
     let mut wrong: Vec<(u64, u32, check::Finding)> = Vec::new();
@@ -257,6 +258,8 @@ pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
                 outlines.push((draws, stepped.outline.clone()));
             }
             if wanted.is_none_or(|wanted| wanted == draws) {
+                funnels
+                    .extend(stepped.funnel.map(|funnel| (draws, stepped.outline.line(draws as usize), funnel.clone())));
                 fragments.extend(stepped.fragments.iter().map(|fragment| (draws, fragment.clone())));
                 for (draw, note) in noted.new_of(draws, stepped) {
                     all_notes.push((draw, note));
@@ -313,17 +316,28 @@ pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
                 all
             })
             .collect();
+        let funnels: Vec<Value> = funnels
+            .iter()
+            .map(|(draw, _, funnel)| {
+                let mut all = funnel_json(funnel);
+                all["draw"] = json!(draw);
+                all
+            })
+            .collect();
         let mut findings: Vec<Value> = all_notes.iter().map(|(draw, note)| note_json(*draw, note)).collect();
         findings.extend(wrong.iter().map(|(submission, first, finding)| {
             json!({ "submission": submission, "draw": finding.draw.map(|draw| first + draw), "dword": finding.dword,
                 "rule": finding.rule, "severity": finding.severity.name(), "message": finding.message })
         }));
         let told = json!({ "submissions": submissions, "draws": draws, "problems": problems, "list": outlines,
-            "fragments": fragments, "findings": findings, "saved": saved });
+            "fragments": fragments, "funnels": funnels, "findings": findings, "saved": saved });
         console.print(&format!("{told}\n"))?;
     } else {
         for (number, outline) in &outlines {
             console.print(&listed(*number as usize, outline))?;
+        }
+        for (_, line, funnel) in &funnels {
+            console.print(&format!("{line}\n{funnel}"))?;
         }
         if args.at.is_some() && fragments.is_empty() {
             console.print("nothing came to this pixel\n")?;

@@ -268,3 +268,28 @@ fn draw_takes_jobs_and_tells_of_one_pixel() {
     let (code, _, stderr) = ctm(&["draw".as_ref(), &job, "--at".as_ref(), "256,0".as_ref()]);
     assert_eq!(code, 1, "{stderr}");
 }
+
+/// Why nothing is drawn: every primitive of the first draw is culled, and the state says so.
+#[test]
+fn a_funnel_names_the_state_that_ends_primitives() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/draw/pair");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("funnel");
+    std::fs::create_dir_all(&folder).unwrap();
+    for name in ["pair.vsh", "pair.psh"] {
+        std::fs::copy(root.join(name), folder.join(name)).unwrap();
+    }
+    let job = folder.join("job.toml");
+    let text = std::fs::read_to_string(root.join("job.toml")).unwrap();
+    let text = text.replace("name = \"ground\"", "name = \"ground\"\ncull = \"front\"").replace("save = \"pair.png\"", "");
+    std::fs::write(&job, text).unwrap();
+    let (code, stdout, stderr) = ctm(&["draw".as_ref(), job.as_path(), "--funnel".as_ref()]);
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    let (ground, triangle) = stdout.split_once("draw triangle").unwrap();
+    assert!(ground.contains("- 2  front faces, which are culled (front faces are culled, counter-clockwise"), "{stdout}");
+    assert!(ground.contains("0  rasterised") && !ground.contains("stored"), "{stdout}");
+    assert!(triangle.contains("1  rasterised") && triangle.contains("stored"), "{stdout}");
+    let (code, stdout, _) = ctm(&["draw".as_ref(), job.as_path(), "--funnel".as_ref(), "--json".as_ref()]);
+    let value: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let lost = &value["draws"][0]["funnel"]["lost"];
+    assert_eq!((code, &lost[0]["stage"], &lost[0]["count"]), (0, &"front-face".into(), &2.into()), "{value}");
+}

@@ -47,6 +47,11 @@ fn captures_are_checked_and_drawn() {
     for file in ["colour0.npy", "colour0.png", "colour1.npy"] {
         assert!(d.0.join("at2").join(file).exists(), "{file}");
     }
+    // Where primitives and pixels end: two triangles cover the whole picture.
+    let json = d.good(&["replay", &mrt, "--draw", "2", "--funnel", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let funnel = &json["funnels"][0];
+    assert_eq!((&funnel["draw"], &funnel["primitives"], &funnel["covered"]), (&2.into(), &2.into(), &4096.into()));
     let (code, _, stderr) = d.ctm(&["replay", &mrt, "--draw", "9"]);
     assert!(code == 1 && stderr.contains("has 4 draws, 9 is asked for"), "{stderr}");
     // Cut in the middle: earlier draws are drawn.

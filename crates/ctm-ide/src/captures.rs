@@ -3,7 +3,7 @@
 use ctm::EngineKind;
 use ctm::job::{JobError, read_file};
 use ctm::render::Report;
-use ctm::trace::{BehindFn, Draws, NoticeFn, Target, Wrap};
+use ctm::trace::{BehindFn, Draws, InspectedDraw, NoticeFn, Target, Wrap};
 use ctm_draw::Notice;
 use ctm_exec::{Budget, Control, Engine};
 use ctm_files::FileKind;
@@ -136,6 +136,23 @@ impl Draws for Capture {
             if next.is_break() { Next::Stop } else { Next::Continue }
         };
         self.steps(&mut replay, &mut step)
+    }
+
+    fn inspect(&self, engine: Box<dyn Engine>, at: Option<[u32; 2]>) -> Result<Vec<InspectedDraw>, JobError> {
+        let mut replay = Replay::new(self.bytes.as_slice(), engine).map_err(damaged)?;
+        replay.device().set_options(DrawOptions { watch: at, funnel: true, ..self.options() });
+        let mut inspected = Vec::new();
+        let mut step = |stepped: &Stepped<'_>| {
+            inspected.push(InspectedDraw {
+                name: stepped.outline.line(inspected.len() + 1),
+                funnel: stepped.funnel.cloned(),
+                primitives: stepped.primitives.to_vec(),
+                fragments: stepped.fragments.to_vec(),
+            });
+            Next::Continue
+        };
+        self.steps(&mut replay, &mut step)?;
+        Ok(inspected)
     }
 
     fn list(&self) -> Result<Vec<String>, JobError> {

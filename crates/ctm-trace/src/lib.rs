@@ -119,6 +119,7 @@ mod reduce;
 mod session;
 mod subject;
 mod targets;
+mod vertices;
 mod why;
 
 pub use choice::{Choice, watch_job, watching};
@@ -128,15 +129,16 @@ pub use ctm_jobs::draw::NoticeFn;
 pub use graph::{Block, Graph};
 pub use listing::{Line, Listing};
 pub use live::{LiveRange, Liveness};
-pub use output::{flow_json, isa_name};
+pub use output::{PALETTE, flow_json, isa_name};
 pub use profile::{Count, Profile};
 pub use record::{Limits, Step, Trace, TraceError};
 pub use recorded::{LaunchOutputs, launch_outputs, launches};
 pub use reduce::{Kept, Reduced, program_text, reduce, reduce_job};
 pub use session::{Direction, Session, SetError, Stop};
-pub use subject::drawing::{BehindFn, Draws, Target, Wrap};
+pub use subject::drawing::{BehindFn, Draws, InspectedDraw, Target, Wrap};
 pub use subject::{Chosen, DrawStage, Subject};
 pub use targets::{Apart, DrawParting, TargetDifference, apart, draws_parting, target_difference, targets_behind};
+pub use vertices::{VertexTable, VertexValues, vertex_table};
 pub use why::{Ancestor, Ancestry, Oddity, OddityKind};
 
 /// The value of 32 bits as people read it: the shortest decimal number, NaN by its bits.

@@ -7,7 +7,10 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// The page; `@DATA@` is replaced by [`Trace::page_data`].
+/// The colours of every page, as style rules: light ones for `:root`, dark ones for `:root.dark`.
+pub const PALETTE: &str = include_str!("output/palette.css");
+
+/// The page; `@PALETTE@` is replaced by [`PALETTE`], `@DATA@` by [`Trace::page_data`].
 const PAGE: &str = include_str!("output/page.html");
 
 /// A value of a place: yes or no, or a number with its bits.
@@ -194,7 +197,7 @@ impl Trace {
     pub fn html(&self) -> String {
         // Nothing in the data may end the script element.
         let data = self.page_data().to_string().replace('<', "\\u003c");
-        PAGE.replace("@DATA@", &data)
+        PAGE.replace("@PALETTE@", PALETTE).replace("@DATA@", &data)
     }
 
     /// The data of the page, as JSON: `places` are names; each step of `steps` is `[time, line, pc, executing, writes, flow]` with `writes` as

@@ -351,6 +351,40 @@ fn the_documentation_names_every_key() {
     }
 }
 
+/// A viewer moves numbers of constants that the job gives; others are errors.
+#[test]
+fn sliders_are_for_numbers_that_the_job_gives() {
+    let with = |slider: &str| {
+        parse(&format!("{SMALL}[constants]\nfloat = {{ view = [1, 2, 3, 4], 3 = [5, 6, 7, 8] }}\n[[slider]]\n{slider}"))
+    };
+    let mut job = with("constant = \"view\"\nelement = 2\nfrom = 0\nto = 10\nseconds = 4\n").unwrap();
+    let slider = job.sliders[0].clone();
+    assert_eq!((slider.from, slider.to, slider.seconds, job.slider_value(&slider)), (0.0, 10.0, Some(4.0), Some(3.0)));
+    job.slide(&slider, 7.5);
+    let value: Vec<f32> = job.passes[0].float.values().flat_map(|c| c.value.map(f32::from_bits)).collect();
+    assert!(value.contains(&7.5) && value.contains(&1.0) && !value.contains(&3.0), "{value:?}");
+    let number = with("constant = \"c3\"\nfrom = -1\nto = 1\n").unwrap();
+    assert_eq!(number.slider_value(&number.sliders[0]), Some(5.0));
+    for (slider, rule, message) in [
+        (
+            "constant = \"other\"\nfrom = 0\nto = 1\n",
+            "no-constant",
+            "constant `other`, which `constants` does not give",
+        ),
+        ("constant = \"view\"\nelement = 4\nfrom = 0\nto = 1\n", "no-constant", "number 4 of constant `view`"),
+        ("constant = \"view\"\nfrom = 1\nto = 1\n", "bad-value", "`from` must be below `to`"),
+        ("constant = \"view\"\nfrom = 0\nto = 1\nseconds = 0\n", "bad-value", "above 0 and at most 3600"),
+        ("constant = \"view\"\nfrom = 0\n", "missing-key", "[[slider]] has no `to`"),
+        ("constant = \"view\"\nfrom = 0\nto = 1\nform = 2\n", "unknown-key", "did you mean `from`"),
+    ] {
+        let error = with(slider).unwrap_err();
+        let reports = error.reports();
+        assert!(reports.iter().any(|report| report.diagnostic.rule == rule), "{slider}: {error}");
+        let said: String = reports.iter().map(|report| ctm::render::text(report, false)).collect();
+        assert!(said.contains(message), "{slider}: {said}");
+    }
+}
+
 const FULL: &str = r#"isa = "x1k"
 program = "a.x1k"
 domain = [0, 0, 63, 63]

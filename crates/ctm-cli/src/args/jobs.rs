@@ -103,6 +103,7 @@ Examples:
   ctm draw plasma.x1k --mesh torus --camera mvp -o plasma.png   a pixel program of the X1K; vertices come transformed
   ctm draw cube.vsh cube.psh --mesh cube --camera mvp --save-job cube   cube/job.toml, for ctm why, trace, compare ...
   ctm draw job.toml --at 35,22       every fragment that came to a pixel, and what happened to it
+  ctm draw job.toml --funnel         where primitives and pixels ended: culled, clipped, scissor, depth, killed, masked
   ctm draw job.toml --check          what does not fit together, and what programs do that is suspicious")]
 pub(crate) struct DrawArgs {
     /// A job file (.toml); a GFD container (.gsh); a vertex and a pixel program (.vsh, .psh, .hex); or an X1K pixel program (.x1k)
@@ -123,8 +124,11 @@ pub(crate) struct DrawArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) save_job: Option<PathBuf>,
     /// Print every fragment of this pixel, and its history
-    #[arg(long, value_name = "X,Y")]
+    #[arg(long, visible_alias = "history", value_name = "X,Y")]
     pub(crate) at: Option<String>,
+    /// Print why nothing is drawn: of each draw, how many primitives and pixels ended at which stage, and the state that ended them
+    #[arg(long)]
+    pub(crate) funnel: bool,
     /// Print statistics of the draws: vertices, primitives, pixels, overdraw
     #[arg(long)]
     pub(crate) stats: bool,

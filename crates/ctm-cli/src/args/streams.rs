@@ -22,6 +22,7 @@ Examples:
   ctm replay trace --check             looks for mistakes in commands and programs
   ctm replay x.capture --list          a driver's capture: its draws, with what changed before each
   ctm replay x.capture --draw 7 -o at7 stops behind draw 7 and saves every bound target
+  ctm replay x.capture --funnel        where primitives and pixels of each draw ended, and the registers that decide
   ctm replay x.capture --at 35,22      what every draw did to a pixel; with --draw 7 only that draw
 
 Exit codes: 0 everything is as recorded, 1 the file is damaged or no recording, 3 a draw of a capture went wrong, 4 something differs.")]
@@ -48,8 +49,11 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "N")]
     pub(crate) draw: Option<u32>,
     /// Of a capture: print the fragments of a pixel (column, row from the top of the picture) in each draw, or in that of --draw
-    #[arg(long, value_name = "X,Y")]
+    #[arg(long, visible_alias = "history", value_name = "X,Y")]
     pub(crate) at: Option<String>,
+    /// Of a capture: print why nothing is drawn: of each draw, or of that of --draw, where primitives and pixels ended, and the registers that decide
+    #[arg(long)]
+    pub(crate) funnel: bool,
     /// Of a capture: wall time that all draws together may take, in seconds; 0: any
     #[arg(long, value_name = "S", default_value = "30", value_parser = seconds)]
     pub(crate) budget_seconds: Budget,

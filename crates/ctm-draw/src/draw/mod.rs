@@ -9,7 +9,9 @@ pub use crate::output::watch::{Ending, Fragment, SampleTest, Stored};
 use crate::pixel::shade::{Program, Shader};
 use crate::program::Runner;
 use crate::rect::Rect;
-use crate::state::{Counts, Draw, DrawError, DrawState, Note, Options, PixelSource};
+use crate::setup::Outline;
+use crate::setup::inspect::Inspection;
+use crate::state::{Counts, Draw, DrawError, DrawState, Funnel, Losses, Note, Options, PixelSource};
 use crate::surface::fill::Value;
 use crate::surface::samples::Surface;
 use crate::surface::targets::{Open, Targets};
@@ -30,6 +32,10 @@ pub struct Drawn {
     pub notes: Vec<Note>,
     /// Fragments of the pixel of [`Options::watch`], in order.
     pub fragments: Vec<Fragment>,
+    /// Where primitives and pixels ended, if [`Options::funnel`] asks for it.
+    pub funnel: Option<Funnel>,
+    /// The first 65,536 primitives, or parts of primitives, in order, if [`Options::funnel`] asks for them.
+    pub outlines: Vec<Outline>,
 }
 
 /// Draws; returns the draw's counts.
@@ -63,6 +69,7 @@ pub fn draw_watched(
     let mut open =
         targets.open(samples, state.colour.resolve).map_err(|(target, error)| DrawError::Target { target, error })?;
     let bounds = open.bounds.and(state.raster.scissor);
+    let inspection = Inspection::of(options, &state.raster, open.bounds);
     let lent = std::mem::replace(&mut open.streams, [const { None }; 4]);
     let mut offsets = [const { None }; 4];
     let mut streams = Streams::default();
@@ -81,10 +88,12 @@ pub fn draw_watched(
     let watch = options.watch.map(|at| at.map(|n| i32::try_from(n).unwrap_or(i32::MAX)));
     let plans = Arc::new(Plans::of(state, &open));
     let (rows, bands) = open.split(bounds);
-    let mergers = bands.into_iter().map(|open: Open<'_>| Merger::new(state, open, &plans, watch)).collect();
+    let losses = || options.funnel.then(Losses::default);
+    let mergers = bands.into_iter().map(|open: Open<'_>| Merger::new(state, open, &plans, watch, losses())).collect();
     let one_thread = options.one_thread;
     let counts = Counts::default();
-    let front = Front { runner: &runner, state, bounds, one_thread, counts, streams, drawn: Ready::default() };
+    let front =
+        Front { runner: &runner, state, bounds, one_thread, counts, streams, drawn: Ready::default(), inspection };
     let bands = Bands { runner: &runner, state, shader, mergers, rows, bounds, one_thread, shaded: [0; 2] };
     let mut run = Run::new(front, bands);
     let ended = run.instances(call);
@@ -95,16 +104,34 @@ pub fn draw_watched(
         }
     }
     ended?;
-    let Run { front: Front { mut counts, streams, .. }, bands: Bands { mergers, shaded, .. }, .. } = run;
+    let Run { front: Front { mut counts, streams, inspection, .. }, bands: Bands { mergers, shaded, .. }, .. } = run;
     counts.stream_primitives = [streams.needed, streams.stored];
     [counts.quads, counts.pixels] = shaded;
     let mut fragments = Vec::new();
-    for merger in mergers {
+    let mut losses = losses();
+    for mut merger in mergers {
+        if let (Some(all), Some(of_band)) = (&mut losses, merger.losses.take()) {
+            all.add(&of_band);
+        }
         counts.samples_passed += merger.samples_passed;
         counts.pixels_written += merger.pixels_written;
         fragments.extend(merger.fragments());
     }
-    Ok(Drawn { counts, notes: runner.notes(), fragments })
+    let mut outlines = Vec::new();
+    if let Some(inspection) = inspection {
+        if let Some(all) = &mut losses {
+            all.add(&inspection.losses);
+        }
+        outlines = inspection.outlines;
+        if !inspection.missed.is_empty() {
+            fragments.extend(inspection.missed.iter().map(Fragment::missed));
+            // Those of one primitive stay in their order.
+            fragments.sort_by_key(|fragment| (fragment.instance, fragment.primitive));
+        }
+    }
+    let primitives = if state.geometry.is_some() { counts.emitted } else { counts.primitives };
+    let funnel = losses.map(|losses| losses.funnel(state, primitives));
+    Ok(Drawn { counts, notes: runner.notes(), fragments, funnel, outlines })
 }
 
 /// Finds values that fields cannot have.

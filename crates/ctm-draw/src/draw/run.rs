@@ -5,6 +5,7 @@ use crate::draw::bands::Bands;
 use crate::draw::ready::Ready;
 use crate::program::Runner;
 use crate::rect::Rect;
+use crate::setup::inspect::Inspection;
 use crate::setup::piece::Piece;
 use crate::setup::primitives::{Cutter, Seen};
 use crate::state::{Counts, Draw, DrawError, DrawState, VertexSource};
@@ -36,6 +37,8 @@ pub(crate) struct Front<'a, 't> {
     pub(crate) streams: Streams<'t>,
     /// A batch that has been drawn: the next one takes its memory.
     pub(crate) drawn: Ready,
+    /// Counts where primitives end, if that is asked for.
+    pub(crate) inspection: Option<Box<Inspection>>,
 }
 
 /// A primitive with its instance.
@@ -50,6 +53,7 @@ impl<'a, 't> Run<'a, 't> {
     pub(crate) fn instances(&mut self, draw: &Draw<'_>) -> Result<(), DrawError> {
         let state = self.front.state;
         let mut cutter = Cutter::new(state, self.front.bounds);
+        cutter.inspection = self.front.inspection.take();
         let (mut made, mut primitives) = (Vec::new(), Vec::new());
         // Without a vertex no number of instances takes time.
         let instances = if vertex_numbers(draw, &state.input).next().is_some() { draw.instances } else { 0 };
@@ -79,6 +83,7 @@ impl<'a, 't> Run<'a, 't> {
         }
         let ended = self.primitives(&primitives, &mut cutter).and_then(|()| self.finish());
         self.front.counts.visible = cutter.visible;
+        self.front.inspection = cutter.inspection.take();
         ended
     }
 
@@ -219,7 +224,7 @@ impl Front<'_, '_> {
         let seen = cutter.see(vertices);
         let seen = (vertices, seen.as_slice());
         // One thread draws the last batch meanwhile. A stipple pattern goes on from line to line.
-        let few = self.one_thread || rayon::current_num_threads() < 3;
+        let few = self.one_thread || rayon::current_num_threads() < 3 || cutter.inspection.is_some();
         if few || places.len() <= CUT_TOGETHER || self.state.raster.stipple.is_some() {
             places.iter().for_each(|place| place.cut(seen, cutter, &mut pieces));
             return pieces;

@@ -14,7 +14,7 @@ use crate::program::{Staged, Window};
 use crate::raster::QuadCoverage;
 use crate::rect::UNITS;
 use crate::setup::Setup;
-use crate::state::{Blend, ColourState, DepthCopy, DrawState, LogicOp, PixelSource, StencilOp};
+use crate::state::{Blend, ColourState, DepthCopy, DrawState, LogicOp, Loss, Losses, PixelSource, StencilOp};
 use crate::surface::samples::Surface;
 use crate::surface::targets::{Open, OpenColour, OpenDepth};
 use ctm_exec::ExportRow;
@@ -66,6 +66,10 @@ pub(crate) struct Merger<'a, 't> {
     /// The tests of samples, of front and back faces; `None` where a pixel is watched.
     lanes: Option<[LaneTest; 2]>,
     watch: Option<Watch>,
+    /// Counts where pixels end, if that is asked for.
+    pub(crate) losses: Option<Losses>,
+    /// Where the last pixel ended.
+    ended: Option<Loss>,
     /// Depth and stencil can be tested before the program.
     pub(crate) early: bool,
     /// Samples that passed all tests.
@@ -130,10 +134,17 @@ impl Plans {
 }
 
 impl<'a, 't> Merger<'a, 't> {
-    /// `plans`: of all bands; `watch`: the pixel whose fragments are told.
-    pub(crate) fn new(state: &'a DrawState<'a>, open: Open<'t>, plans: &Arc<Plans>, watch: Option<[i32; 2]>) -> Self {
+    /// `plans`: of all bands; `watch`: the pixel whose fragments are reported; `losses`: counts where pixels end.
+    pub(crate) fn new(
+        state: &'a DrawState<'a>,
+        open: Open<'t>,
+        plans: &Arc<Plans>,
+        watch: Option<[i32; 2]>,
+        losses: Option<Losses>,
+    ) -> Self {
         let (early, watch) = (tests_early(state), watch.map(Watch::new));
-        let special = state.colour.resolve || state.depth.copy.is_some() || watch.is_some();
+        let is_inspected = watch.is_some() || losses.is_some();
+        let special = state.colour.resolve || state.depth.copy.is_some() || is_inspected;
         let one = state.raster.samples.count == 1;
         let simple = early && one && !special;
         let depth = &state.depth;
@@ -141,7 +152,7 @@ impl<'a, 't> Merger<'a, 't> {
         let groups = !special && (early || one && !decides && state.colour.alpha_to_coverage.is_none());
         let plain = simple && plans.0.iter().flatten().all(|plan: &Plan| plan.replaces);
         let plans = Arc::clone(plans);
-        let lanes = open.depth.as_ref().filter(|_| watch.is_none());
+        let lanes = open.depth.as_ref().filter(|_| !is_inspected);
         let is_early_draw = early && !special;
         let lanes = lanes.map(|target| [true, false].map(|face| LaneTest::of(&state.depth, target.format, face)));
         let (samples_passed, pixels_written) = (0, 0);
@@ -155,6 +166,8 @@ impl<'a, 't> Merger<'a, 't> {
             is_early_draw,
             lanes,
             watch,
+            losses,
+            ended: None,
             early,
             samples_passed,
             pixels_written,
@@ -270,13 +283,26 @@ impl<'a, 't> Merger<'a, 't> {
                     let ending = if passed == 0 { Ending::Tests } else { Ending::Unfinished };
                     self.ends(setup, at, mask, quad.sample, ending);
                 }
+                if passed == 0 {
+                    self.lose(self.ended);
+                }
             }
+        }
+    }
+
+    /// Counts a pixel that ended at a stage, or that was stored.
+    fn lose(&mut self, ended: Option<Loss>) {
+        match (&mut self.losses, ended) {
+            (Some(losses), Some(loss)) => losses.lose(loss, 1),
+            (Some(losses), None) => losses.stored += 1,
+            (None, _) => {}
         }
     }
 
     /// The samples of a pixel that pass depth and stencil; their depth and stencil are written.
     fn tested(&mut self, setup: &Setup, at: [i32; 2], mask: u8, exported: Exported) -> u8 {
         let mut passed = 0u8;
+        self.ended = Some(Loss::Stencil);
         let raster = &self.state.raster;
         let several = raster.multisample && raster.samples.count > 1;
         // Where samples are not looked at by themselves, they have the depth of the centre.
@@ -322,12 +348,13 @@ impl<'a, 't> Merger<'a, 't> {
         let (stored_depth, stored_stencil) = target.format.unpack(bits);
         let value = |face: &crate::state::StencilFace| reference.unwrap_or(face.reference);
         let stencil_passes = stencil.is_none_or(|face| face.passes(value(&face), stored_stencil));
-        if !stencil_passes && self.watch.is_none() && stencil.is_some_and(|face| face.fail == StencilOp::Keep) {
+        let is_inspected = self.watch.is_some() || self.losses.is_some();
+        if !stencil_passes && !is_inspected && stencil.is_some_and(|face| face.fail == StencilOp::Keep) {
             // Nothing changes, whatever the depth is.
             return false;
         }
         let new = target.format.quantised(setup.clamped(state.clear_depth.map_or(depth, f64::from)));
-        if let (None, Some(compare), None) = (&stencil, state.test, &self.watch) {
+        if let (None, Some(compare), false) = (&stencil, state.test, is_inspected) {
             // What is mostly asked.
             let passes = target.format.passes(compare, new, stored_depth);
             if passes && state.write && new != stored_depth {
@@ -337,6 +364,9 @@ impl<'a, 't> Merger<'a, 't> {
         }
         let depth_passes = state.test.is_none_or(|compare| target.format.passes(compare, new, stored_depth));
         let passes = stencil_passes && depth_passes;
+        if stencil_passes && !depth_passes {
+            self.ended = Some(Loss::Depth);
+        }
         if let Some(watch) = self.watch.as_mut().filter(|watch| watch.at == at) {
             let [depth, stored_depth] = [new, stored_depth].map(|bits| target.format.number(bits));
             let sample = sample as u8;
@@ -426,6 +456,12 @@ impl<'a, 't> Merger<'a, 't> {
                 if self.watch.is_some() {
                     self.ends(setup, at, mask, quad.sample, ending);
                 }
+                self.lose(match ending {
+                    Ending::Killed => Some(Loss::Killed),
+                    Ending::AlphaTest => Some(Loss::AlphaTest),
+                    Ending::Mask => Some(Loss::Coverage),
+                    _ => self.ended,
+                });
             }
         }
     }
@@ -492,12 +528,15 @@ impl<'a, 't> Merger<'a, 't> {
         if let Some(fragment) = self.watched(at).and_then(|watch| watch.fragment(setup, covered, sample)) {
             fragment.passed = mask;
         }
+        self.ended = None;
         if self.state.colour.resolve {
             self.resolve(at, setup.layer);
         } else if let Some(copy) = self.state.depth.copy {
             self.copy_depth(at, setup.layer, mask, copy);
         } else if let Some((_, lane)) = exports {
             self.colours(setup, at, mask, lane, colours, (covered, sample));
+        } else {
+            self.ended = Some(Loss::DepthOnly);
         }
         Ending::Stored
     }
@@ -531,9 +570,15 @@ impl<'a, 't> Merger<'a, 't> {
         let value_of = |n: usize| -> [u32; 4] {
             colours[n].map(|row| [0, 1, 2, 3].map(|e: usize| row[e].bits[lane])).unwrap_or_default()
         };
-        let mut written = false;
+        let is_counted = self.losses.is_some();
+        let is_exported = |n: usize| {
+            let of = |row: &ExportRow| row.written.get(lane / 64).is_some_and(|word| word >> (lane % 64) & 1 == 1);
+            colours[n].is_some_and(|row| row.iter().any(of))
+        };
+        let (mut written, mut exported, mut changed) = (false, false, false);
         for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans.0).enumerate() {
             let (Some(target), Some(plan)) = (target, plan) else { continue };
+            exported |= is_counted && is_exported(n);
             let (value, source1) = (value_of(n), value_of(1));
             let mut left = mask;
             while left != 0 {
@@ -541,10 +586,10 @@ impl<'a, 't> Merger<'a, 't> {
                 left &= left - 1;
                 let Some(place) = target.surface.place(at[0], at[1], setup.layer, sample) else { continue };
                 let watches = self.watch.as_ref().is_some_and(|watch| watch.at == at);
-                let stored = if plan.replaces && !watches { 0 } else { target.surface.load(place) };
+                let stored = if plan.replaces && !watches && !is_counted { 0 } else { target.surface.load(place) };
                 let after = plan.after(&target.colours, state, n, stored, value, source1);
                 target.surface.store(place, after);
-                written = true;
+                (written, changed) = (true, changed || after != stored);
                 if let (true, Some(watch)) = (watches, &mut self.watch)
                     && let Some(fragment) = watch.fragment(setup, covered, sample_of)
                     && !fragment.stored.iter().any(|stored| usize::from(stored.target) == n)
@@ -555,6 +600,12 @@ impl<'a, 't> Merger<'a, 't> {
             }
         }
         self.pixels_written += u64::from(written);
+        self.ended = match () {
+            () if !written => Some(Loss::Masked),
+            () if !exported => Some(Loss::Unexported),
+            () if !changed => Some(Loss::Unchanged),
+            () => None,
+        };
     }
 
     /// Target 1 gets the mean of the samples of target 0.

@@ -2,10 +2,20 @@
 
 use crate::pixel::shade::Exports;
 use crate::setup::Setup;
+use crate::setup::inspect::Missed;
+use crate::state::Loss;
 
 /// How a fragment ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ending {
+    /// Its face is culled.
+    Culled,
+    /// It lies outside the viewport's rectangle or the scissor.
+    Scissor,
+    /// Clip rectangles exclude it.
+    ClipRectangles,
+    /// The sample mask excludes all of its samples.
+    SampleMask,
     /// Its samples failed the stencil or the depth test.
     Tests,
     /// The program killed it.
@@ -25,6 +35,10 @@ impl Ending {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Culled => "culled with its face",
+            Self::Scissor => "outside the scissor",
+            Self::ClipRectangles => "excluded by clip rectangles",
+            Self::SampleMask => "excluded by the sample mask",
             Self::Tests => "failed the depth or stencil test",
             Self::Killed => "killed by the program",
             Self::AlphaTest => "failed the alpha test",
@@ -90,6 +104,21 @@ pub struct Fragment {
     pub stored: Vec<Stored>,
     /// How it ended.
     pub ending: Ending,
+}
+
+impl Fragment {
+    /// A fragment that ended before its tests.
+    pub(crate) fn missed(missed: &Missed) -> Self {
+        let &Missed { primitive, instance, is_front, layer, covered, loss } = missed;
+        let ending = match loss {
+            Loss::ViewportScissor | Loss::Scissor => Ending::Scissor,
+            Loss::ClipRectangles => Ending::ClipRectangles,
+            Loss::SampleMask => Ending::SampleMask,
+            _ => Ending::Culled,
+        };
+        let (tests, exported, stored) = (Vec::new(), Vec::new(), Vec::new());
+        Self { primitive, instance, is_front, layer, sample: None, covered, passed: 0, tests, exported, stored, ending }
+    }
 }
 
 /// The watched pixel, and its fragments so far.

@@ -3,11 +3,26 @@
 //! Positions are computed in double precision. A cut vertex does not get parameters of its own: it has weights of the primitive's vertices, so that
 //! parameters are interpolated between the program's exports.
 
-use crate::state::{ClipState, Viewport};
+use crate::state::{ClipState, Loss, Viewport};
 use crate::vertex::ClipInput;
 
 /// Planes of the view volume, user planes, distances.
 const PLANES: usize = 7 + 6 + 8;
+
+/// The loss of primitives outside a plane of [`ClipState::distances`].
+const fn loss_of_plane(plane: usize) -> Loss {
+    match plane {
+        0 => Loss::BehindViewer,
+        1 => Loss::Left,
+        2 => Loss::Right,
+        3 => Loss::Below,
+        4 => Loss::Above,
+        5 => Loss::Near,
+        6 => Loss::Far,
+        7..13 => Loss::UserPlane,
+        _ => Loss::ClipDistance,
+    }
+}
 
 /// w of vertices in front of the viewer is at least this.
 const LEAST_W: f64 = 1.0 / (1u128 << 100) as f64;
@@ -66,8 +81,8 @@ impl ClipState<'_> {
         all
     }
 
-    /// Whether a primitive of these vertices is dropped for its cull distances or kill flags.
-    fn is_culled(&self, vertices: &[ClipInput]) -> bool {
+    /// Whether a primitive of these vertices is dropped for its kill flags or cull distances, and for which.
+    fn culled(&self, vertices: &[ClipInput]) -> Option<Loss> {
         let culls = |n: usize| {
             let outside = |vertex: &ClipInput| vertex.distances[n].is_nan() || vertex.distances[n] < 0.0;
             self.cull_distances >> n & 1 == 1 && vertices.iter().all(outside)
@@ -77,7 +92,11 @@ impl ClipState<'_> {
         } else {
             vertices.iter().all(|vertex| vertex.killed)
         };
-        killed || (0..8).any(culls)
+        match () {
+            () if killed => Some(Loss::VertexKill),
+            () if (0..8).any(culls) => Some(Loss::CullDistance),
+            () => None,
+        }
     }
 
     /// Whether a primitive of such vertices is not clipped or dropped: they lie in the volume.
@@ -94,8 +113,19 @@ impl ClipState<'_> {
     /// one.
     #[must_use]
     pub fn clip(&self, vertices: &[ClipInput], edges: u8) -> Vec<ClipVertex> {
-        if self.discard || self.is_culled(vertices) {
-            return Vec::new();
+        self.clipped(vertices, edges).unwrap_or_default()
+    }
+
+    /// The same; where nothing is left, the reason.
+    ///
+    /// # Errors
+    /// Nothing is left of the primitive.
+    pub(crate) fn clipped(&self, vertices: &[ClipInput], edges: u8) -> Result<Vec<ClipVertex>, Loss> {
+        if self.discard {
+            return Err(Loss::Discarded);
+        }
+        if let Some(loss) = self.culled(vertices) {
+            return Err(loss);
         }
         let mut polygon: Vec<ClipVertex> = Vec::with_capacity(4);
         for (n, vertex) in vertices.iter().enumerate() {
@@ -105,18 +135,18 @@ impl ClipState<'_> {
             polygon.push(ClipVertex { position, weights, edge: edges >> n & 1 == 1 });
         }
         if self.disabled {
-            return polygon;
+            return Ok(polygon);
         }
         // Positions that are no numbers lie nowhere.
         if polygon.iter().flat_map(|vertex| vertex.position).any(f64::is_nan) {
-            return Vec::new();
+            return Err(Loss::NotANumber);
         }
         let all: Vec<[f64; PLANES]> = vertices.iter().map(|vertex| self.distances(vertex)).collect();
         let outside = |distance: f64| distance < 0.0 || distance.is_nan();
         for plane in 0..PLANES {
             let of_plane = || all.iter().map(|distances| distances[plane]);
             if of_plane().all(outside) {
-                return Vec::new();
+                return Err(loss_of_plane(plane));
             }
             if of_plane().any(outside) {
                 if self.planes_only_cull && plane >= 7 {
@@ -129,16 +159,16 @@ impl ClipState<'_> {
                         .sum::<f64>()
                 };
                 match vertices.len() {
-                    1 => return Vec::new(),
+                    1 => return Err(loss_of_plane(plane)),
                     2 => cut_line(&mut polygon, distance),
                     _ => polygon = self.cut_polygon(&polygon, distance),
                 }
                 if polygon.len() < vertices.len().min(3) {
-                    return Vec::new();
+                    return Err(Loss::ClippedAway);
                 }
             }
         }
-        polygon
+        Ok(polygon)
     }
 
     fn cut_polygon(&self, polygon: &[ClipVertex], distance: impl Fn(&ClipVertex) -> f64) -> Vec<ClipVertex> {

@@ -1,10 +1,12 @@
 //! Primitive setup: clipping, the viewport, faces and fill modes, and the planes of depth and parameters over a primitive.
 
 pub(crate) mod clip;
+pub(crate) mod inspect;
 pub(crate) mod piece;
 mod planes;
 pub(crate) mod primitives;
 
 pub use clip::ClipVertex;
+pub use inspect::Outline;
 pub(crate) use planes::Depths;
 pub use planes::{Corner, Setup, Share, Shares, Weights};

@@ -83,6 +83,12 @@ impl Piece {
         }
     }
 
+    /// The part of it within a rectangle, if there may be one.
+    pub(super) fn within(mut self, rect: Rect) -> Option<Self> {
+        self.bounds = self.bounds.and(rect);
+        (!self.bounds.is_empty()).then_some(self)
+    }
+
     /// It has no pixels outside; some pixel lies in it.
     pub(crate) const fn bounds(&self) -> Rect {
         self.bounds

@@ -4,9 +4,10 @@ use crate::assembly::{Primitive, Shape};
 use crate::raster::{LinePixels, Triangle, point_box, wide_line};
 use crate::rect::Rect;
 use crate::setup::clip::ClipVertex;
+use crate::setup::inspect::{Inspection, WINDOW};
 use crate::setup::piece::{Area, Line, Piece};
 use crate::setup::{Corner, Setup, Share, Shares};
-use crate::state::{DepthOffset, DepthStep, DrawState, Fill, SamplePoints, Viewport};
+use crate::state::{DepthOffset, DepthStep, DrawState, Fill, Loss, SamplePoints, Viewport};
 use crate::vertex::{ClipInput, Misc, Vertices};
 
 /// Clips primitives and sets them up, in order.
@@ -19,6 +20,10 @@ pub(crate) struct Cutter<'a> {
     stipple: u64,
     /// Primitives that clipping left something of.
     pub(crate) visible: u64,
+    /// Counts where primitives end, if that is asked for.
+    pub(crate) inspection: Option<Box<Inspection>>,
+    /// Culled faces are cut as well, for an inspection.
+    keeps_culled: bool,
 }
 
 /// A corner, and its weights of the primitive's vertices.
@@ -78,7 +83,8 @@ impl Common {
 
 impl<'a> Cutter<'a> {
     pub(crate) fn new(state: &'a DrawState<'a>, bounds: Rect) -> Self {
-        Self { state, bounds, points: state.raster.sample_points(), stipple: 0, visible: 0 }
+        let points = state.raster.sample_points();
+        Self { state, bounds, points, stipple: 0, visible: 0, inspection: None, keeps_culled: false }
     }
 
     /// The window position of a vertex; `None` where the division has no result.
@@ -100,28 +106,39 @@ impl<'a> Cutter<'a> {
         vertices.clip.iter().zip(&vertices.misc).map(seen).collect()
     }
 
-    /// Adds the piece of a triangle that needs no clipping, in one viewport and filled; returns whether it is one.
-    fn whole(&mut self, seen: [Option<&Seen>; 3], mut common: Common, pieces: &mut Vec<Piece>) -> bool {
+    /// Adds the piece of a triangle that needs no clipping, in one viewport and filled; `None`: it is no such triangle. Otherwise the reason why it is not drawn, if
+    /// there is one.
+    fn whole(
+        &mut self,
+        seen: [Option<&Seen>; 3],
+        mut common: Common,
+        pieces: &mut Vec<Piece>,
+    ) -> Option<Result<(), Loss>> {
         let raster = &self.state.raster;
-        let [Some(a), Some(b), Some(c)] = seen else { return false };
+        let [Some(a), Some(b), Some(c)] = seen else { return None };
         let same = |seen: &Seen| seen.viewport == common.viewport_number;
         if !(same(a) && same(b) && same(c)) {
-            return false;
+            return None;
         }
         let corners = [a.corner, b.corner, c.corner];
         let triangle = Triangle::new(corners.map(|corner| corner.at));
         common.is_front = (triangle.area > 0) == raster.clockwise_is_front;
         let (culled, fill, offset) = raster.of_face(common.is_front);
+        let culled = culled && !self.keeps_culled;
         if triangle.area != 0 && !culled && (fill != Fill::Triangles || offset.is_some()) {
-            return false;
+            return None;
         }
         self.visible += 1;
-        if triangle.area != 0 && !culled {
-            Piece::add_triangle(pieces, &corners, (&self.points, common.scissor), || {
-                common.setup(corners, None, Share::Triangle(triangle.area))
-            });
+        if triangle.area == 0 {
+            return Some(Err(Loss::NoArea));
         }
-        true
+        if culled {
+            return Some(Err(culled_face(common.is_front)));
+        }
+        Piece::add_triangle(pieces, &corners, (&self.points, common.scissor), || {
+            common.setup(corners, None, Share::Triangle(triangle.area))
+        });
+        Some(Ok(()))
     }
 
     /// Adds the pieces of a primitive, whose vertices are at these places; `provoking`: the place of the one for flat values. `seen`: the result of
@@ -135,15 +152,59 @@ impl<'a> Cutter<'a> {
         provoking: u32,
         pieces: &mut Vec<Piece>,
     ) {
-        let misc = &vertices.misc[provoking as usize];
-        let viewport = self.state.clip.viewport(misc.viewport);
+        let viewport = self.state.clip.viewport(vertices.misc[provoking as usize].viewport);
         let scissor = viewport.scissor.map_or(self.bounds, |scissor| scissor.and(self.bounds));
         if primitive.begins && self.state.raster.stipple.is_some_and(|stipple| stipple.restarts) {
             self.stipple = 0;
         }
-        if scissor.is_empty() {
+        if let Some(mut inspection) = self.inspection.take() {
+            let mut found = std::mem::take(&mut inspection.pieces);
+            let mut ended =
+                self.primitive(primitive, instance, (vertices, seen), (slots, provoking), WINDOW, &mut found);
+            if matches!(ended, Err(Loss::FrontFace | Loss::BackFace)) {
+                let before = (self.visible, self.stipple);
+                self.keeps_culled = true;
+                // The reason stays.
+                let _ = self.primitive(primitive, instance, (vertices, seen), (slots, provoking), WINDOW, &mut found);
+                (self.visible, self.stipple, self.keeps_culled) = (before.0, before.1, false);
+            } else if ended.is_ok() && found.is_empty() && primitive.shape == Shape::Triangle && self.is_outlined() {
+                ended = Err(Loss::NoEdge);
+            }
+            inspection.count(primitive, instance, (&found, ended.err()), viewport.scissor);
+            if ended.is_ok() {
+                pieces.extend(found.drain(..).filter_map(|piece| piece.within(scissor)));
+            }
+            found.clear();
+            inspection.pieces = found;
+            self.inspection = Some(inspection);
             return;
         }
+        if !scissor.is_empty() {
+            // The reason counts in inspections alone.
+            let _ = self.primitive(primitive, instance, (vertices, seen), (slots, provoking), scissor, pieces);
+        }
+    }
+
+    /// Whether triangles are drawn as lines or points.
+    fn is_outlined(&self) -> bool {
+        self.state.raster.fill_front != Fill::Triangles || self.state.raster.fill_back != Fill::Triangles
+    }
+
+    /// Adds the pieces of a primitive within a rectangle.
+    ///
+    /// # Errors
+    /// It is not drawn.
+    fn primitive(
+        &mut self,
+        primitive: &Primitive,
+        instance: u32,
+        (vertices, seen): (&Vertices, &[Option<Seen>]),
+        (slots, provoking): ([u32; 3], u32),
+        scissor: Rect,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<(), Loss> {
+        let misc = &vertices.misc[provoking as usize];
+        let viewport = self.state.clip.viewport(misc.viewport);
         let common = Common {
             primitive: primitive.number,
             instance,
@@ -157,9 +218,9 @@ impl<'a> Cutter<'a> {
             scissor,
         };
         if primitive.shape == Shape::Triangle
-            && self.whole(slots.map(|slot| seen.get(slot as usize)?.as_ref()), common, pieces)
+            && let Some(done) = self.whole(slots.map(|slot| seen.get(slot as usize)?.as_ref()), common, pieces)
         {
-            return;
+            return done;
         }
         let count = match primitive.shape {
             Shape::Point => 1,
@@ -168,23 +229,21 @@ impl<'a> Cutter<'a> {
         };
         let inputs: [ClipInput; 3] = slots.map(|slot| vertices.clip[slot as usize]);
         let flags = (0..3).filter(|&n| !vertices.misc[slots[n] as usize].no_edge).fold(0, |set, n| set | 1 << n);
-        let polygon = self.state.clip.clip(&inputs[..count], primitive.edges & flags);
-        if polygon.is_empty() {
-            return;
-        }
+        let polygon = self.state.clip.clipped(&inputs[..count], primitive.edges & flags)?;
         let w = inputs.map(|input| f64::from(input.position[3]));
         let corner = |vertex: &ClipVertex| Some((self.corner(&viewport, vertex.position)?, Shares::of(vertex, w)));
-        let Some(corners) = polygon.iter().map(corner).collect::<Option<Vec<Cut>>>() else { return };
+        let corners = polygon.iter().map(corner).collect::<Option<Vec<Cut>>>().ok_or(Loss::NoDivision)?;
         self.visible += 1;
         match (primitive.shape, corners.as_slice()) {
             (Shape::Point, &[a, ..]) => self.point(a, common, vertices, pieces),
             (Shape::Line, &[a, b, ..]) => self.line(a, b, common, pieces),
-            (Shape::Rectangle, &[a, b, c, ..]) => self.rectangle([a, b, c], common, pieces),
+            (Shape::Rectangle, &[a, b, c, ..]) => return self.rectangle([a, b, c], common, pieces),
             (Shape::Triangle, corners) if corners.len() > 2 => {
-                self.polygon(&polygon, corners, common, vertices, pieces)
+                return self.polygon(&polygon, corners, common, vertices, pieces);
             }
-            _ => {}
+            _ => return Err(Loss::ClippedAway),
         }
+        Ok(())
     }
 
     /// A triangle, or the polygon that clipping left of one.
@@ -195,19 +254,19 @@ impl<'a> Cutter<'a> {
         common: Common,
         vertices: &Vertices,
         pieces: &mut Vec<Piece>,
-    ) {
+    ) -> Result<(), Loss> {
         let raster = &self.state.raster;
         let fan = |n: usize| [corners[0], corners[n], corners[n + 1]];
         let triangle = |of: &[Cut; 3]| Triangle::new(of.map(|(corner, _)| corner.at));
         let parts: Vec<_> = (1..corners.len() - 1).map(fan).map(|of| (of, triangle(&of))).collect();
         let area: i128 = parts.iter().map(|(_, triangle)| i128::from(triangle.area)).sum();
         if area == 0 {
-            return;
+            return Err(Loss::NoArea);
         }
         let is_front = (area > 0) == raster.clockwise_is_front;
         let (culled, fill, offset) = raster.of_face(is_front);
-        if culled {
-            return;
+        if culled && !self.keeps_culled {
+            return Err(culled_face(is_front));
         }
         let mut common = Common { is_front, ..common };
         if let Some(offset) = offset
@@ -240,13 +299,14 @@ impl<'a> Cutter<'a> {
                 }
             }
         }
+        Ok(())
     }
 
     /// The box around three corners of a rectangle; no face, no fill mode.
-    fn rectangle(&mut self, corners: [Cut; 3], common: Common, pieces: &mut Vec<Piece>) {
+    fn rectangle(&mut self, corners: [Cut; 3], common: Common, pieces: &mut Vec<Piece>) -> Result<(), Loss> {
         let triangle = Triangle::new(corners.map(|(corner, _)| corner.at));
         if triangle.area == 0 {
-            return;
+            return Err(Loss::NoArea);
         }
         let range = |axis: usize| {
             let all = corners.map(|(corner, _)| corner.at[axis]);
@@ -255,6 +315,7 @@ impl<'a> Cutter<'a> {
         let ((left, right), (top, bottom)) = (range(0), range(1));
         let setup = common.setup_cut(corners, Share::Triangle(triangle.area));
         Piece::add(pieces, setup, Area::Box([[left, top], [right, bottom]]), (&self.points, common.scissor));
+        Ok(())
     }
 
     fn point(&mut self, corner: Cut, common: Common, vertices: &Vertices, pieces: &mut Vec<Piece>) {
@@ -302,6 +363,11 @@ impl<'a> Cutter<'a> {
         };
         Piece::add(pieces, setup, area, (&self.points, common.scissor));
     }
+}
+
+/// The loss of a culled face.
+const fn culled_face(is_front: bool) -> Loss {
+    if is_front { Loss::FrontFace } else { Loss::BackFace }
 }
 
 /// The offset of a primitive's depths.

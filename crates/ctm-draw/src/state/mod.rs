@@ -4,12 +4,15 @@
 //! fixed-point in registers are floats here.
 
 mod clip;
+mod funnel;
 mod pixels;
 mod raster;
 mod run;
 
 pub use crate::rect::{FARTHEST, Rect, UNITS};
 pub use clip::{ClipState, Viewport};
+pub(crate) use funnel::Losses;
+pub use funnel::{Funnel, Loss, LossUnit, Lost};
 pub use pixels::{
     AlphaTest, Blend, BlendEquation, ColourState, ColourTargetState, Combine, Compare, DepthCopy, DepthState, Factor,
     LogicOp, StencilFace, StencilOp,

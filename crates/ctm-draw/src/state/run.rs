@@ -14,6 +14,9 @@ pub struct Options {
     pub checks: bool,
     /// The column and row of a pixel whose fragments are reported ([`crate::Drawn::fragments`]).
     pub watch: Option<[u32; 2]>,
+    /// The primitives and pixels that end at each stage are counted ([`crate::Drawn::funnel`]), and the primitives are listed
+    /// ([`crate::Drawn::outlines`]); that takes time.
+    pub funnel: bool,
     /// Instructions that a group of a program may issue, and the wall time of the whole draw.
     pub budget: Budget,
     /// Can end the draw.

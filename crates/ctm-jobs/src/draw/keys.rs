@@ -5,11 +5,13 @@
 //!
 //! let sections = [
 //!     keys::DRAWING, keys::DRAW, keys::TARGET, keys::DEPTH, keys::TEXTURE, keys::CAMERA, keys::STENCIL, keys::BLEND, keys::RUN,
+//!     keys::SLIDER,
 //! ];
 //! assert_eq!(sections.len(), keys::SECTIONS.len());
 //! assert!(sections.iter().all(|section| !section.keys.is_empty()));
 //! ```
 
+pub use crate::job::keys::SLIDER;
 use crate::job::keys::Holds::{Input, Output, Switch};
 use crate::job::keys::{Key, Section};
 
@@ -25,6 +27,7 @@ pub const DRAWING: Section = Section { name: "the top of the file", keys: &[
     key("target",   "colour targets"),
     key("depth",    "the depth target, or `false`: there is none"),
     key("run",      "engine, threads, budgets, checks"),
+    key("slider",   "constants that a viewer may change"),
     key("draw",     "the draws, one after the other"),
     key("programs", "a container, or a vertex and a pixel program; or one X1K pixel program").holds(Input),
     key("mesh",     "triangle, quad, grid, cube, sphere, torus, or a file: .obj, .gltf, .glb, .npy").holds(Input),
@@ -178,4 +181,5 @@ pub const RUN: Section = Section { name: "[run]", keys: &[
 ] };
 
 /// All tables.
-pub const SECTIONS: &[&Section] = &[&DRAWING, &DRAW, &TARGET, &DEPTH, &TEXTURE, &CAMERA, &STENCIL, &BLEND, &RUN];
+pub const SECTIONS: &[&Section] =
+    &[&DRAWING, &DRAW, &TARGET, &DEPTH, &TEXTURE, &CAMERA, &STENCIL, &BLEND, &RUN, &SLIDER];

@@ -13,8 +13,8 @@ use ctm_draw::state::{
     SamplePattern, Stage, Topology, VertexOutputs, VertexSource, Viewport, X1kStage,
 };
 use ctm_draw::{
-    ColourTarget, Counts, DepthTarget, Drawn as OneDrawn, Fragment, Notice, Options, Targets, clear_colour,
-    clear_depth, draw, draw_watched,
+    ColourTarget, Counts, DepthTarget, Drawn as OneDrawn, Fragment, Funnel, Notice, Options, Outline, Targets,
+    clear_colour, clear_depth, draw, draw_watched,
 };
 use ctm_exec::r700::resources::{Image, Texture};
 use ctm_files::array::{Array, ItemType, Kind, Values, npy_bytes};
@@ -39,6 +39,8 @@ pub struct Drawn {
     pub findings: Vec<String>,
     /// Fragments of the watched pixel, in order.
     pub events: Vec<PixelEvent>,
+    /// The funnel of each draw and its primitives in the window, if [`Drawing::funnel`](super::Drawing::funnel) asks for them.
+    pub funnels: Vec<(Funnel, Vec<Outline>)>,
 }
 
 /// A fragment of the watched pixel.
@@ -46,6 +48,8 @@ pub struct Drawn {
 pub struct PixelEvent {
     /// The draw's name or number.
     pub draw: String,
+    /// The draw's place in the list of draws, from 0 on.
+    pub number: usize,
     /// The fragment, and its tests.
     pub fragment: Fragment,
 }
@@ -128,6 +132,7 @@ impl Drawn {
             draws: Vec::new(),
             findings: Vec::new(),
             events: Vec::new(),
+            funnels: Vec::new(),
         }
     }
 
@@ -266,8 +271,10 @@ impl Prepared<'_> {
             drawn.findings.extend(said.chain(noted).map(|finding| format!("{before}{finding}")));
             drawn.counts.add(&done.counts);
             drawn.draws.push((draw.name.clone(), done.counts));
-            let events = done.fragments.into_iter().map(|fragment| PixelEvent { draw: draw.name.clone(), fragment });
+            let event = |fragment| PixelEvent { draw: draw.name.clone(), number, fragment };
+            let events = done.fragments.into_iter().map(event);
             drawn.events.extend(events);
+            drawn.funnels.extend(done.funnel.map(|funnel| (funnel, done.outlines)));
             let mut look = || {
                 let mut now = Drawn::nothing(canvas.size);
                 self.show(&mut canvas, &mut now).map(|()| now)
@@ -371,6 +378,7 @@ impl Prepared<'_> {
             one_thread: drawing.one_thread || self.notice.is_some(),
             checks: drawing.check,
             watch: drawing.at,
+            funnel: drawing.funnel,
             budget: drawing.budget,
             control: drawing.control.clone(),
             notice: Notice::default(),
@@ -514,7 +522,7 @@ impl Prepared<'_> {
         state.raster.samples = SamplePattern::of(samples).unwrap_or(SamplePattern::ONE);
         state.colour.resolve = true;
         let call = Draw { topology: Topology::Rectangles, indices: Indices::Counted, count: 3, instances: 1 };
-        let options = Options { watch: None, ..self.options() };
+        let options = Options { watch: None, funnel: false, ..self.options() };
         draw(self.engine.as_ref(), &state, &call, &mut targets, &options)
             .map_err(|error| Error::Draw("resolving".into(), error))?;
         Ok(one)

@@ -36,6 +36,10 @@ pub struct Drawing {
     pub check: bool,
     /// Column and row of a pixel whose fragments are reported.
     pub at: Option<[u32; 2]>,
+    /// The primitives and pixels that end at each stage are counted, and primitives are listed.
+    pub funnel: bool,
+    /// Constants that a viewer may change.
+    pub sliders: Vec<crate::job::Slider>,
     /// Limits of a group of a program, and of each draw.
     pub budget: Budget,
     /// Can end it.
@@ -56,6 +60,8 @@ impl Drawing {
             one_thread: false,
             check: false,
             at: None,
+            funnel: false,
+            sliders: Vec::new(),
             budget: Budget::default(),
             control: Control::none(),
         }

@@ -113,6 +113,8 @@ fn drawing(mut reader: Reader) -> Result<Drawing, JobError> {
             }
         }
     }
+    let sliders = reader.sliders(&root);
+    drawing.sliders = reader.sliders_have_values(sliders, |slider| drawing.slider_value(slider));
     for (n, plan) in drawing.draws.iter().enumerate() {
         if plan.programs.is_empty() {
             let name = plan.name.clone().unwrap_or_else(|| n.to_string());

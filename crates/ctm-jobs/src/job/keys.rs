@@ -126,6 +126,7 @@ pub const JOB: Section = Section { name: "the job", keys: &[
     both("output",          "outputs"),
     x1k ("conditional",     "the conditional operation unit"),
     both("run",             "engine, threads, group, budgets, checks"),
+    both("slider",          "constants that a viewer may change"),
     both("pass",            "launches one after the other, each with what differs from the top of the file"),
 ] };
 
@@ -283,6 +284,16 @@ pub const RUN: Section = Section { name: "[run]", keys: &[
     both("check",               "hazard, uninitialised-read, bounds and cache checks while running").holds(Switch),
 ] };
 
+/// `[[slider]]`, of jobs and draw jobs.
+#[rustfmt::skip]
+pub const SLIDER: Section = Section { name: "[[slider]]", keys: &[
+    both("constant", "the constant, as in `constants`"),
+    both("element",  "which of its numbers, from 0"),
+    both("from",     "the least value"),
+    both("to",       "the largest value"),
+    both("seconds",  "how long it takes from the least to the largest value when it is played"),
+] };
+
 /// All tables.
 pub const SECTIONS: &[&Section] = &[
     &JOB,
@@ -293,6 +304,7 @@ pub const SECTIONS: &[&Section] = &[
     &CONSTANT_BUFFER,
     &BUFFER,
     &TEXTURE,
+    &SLIDER,
     &MEMORY,
     &OUTPUT,
     &CONDITIONAL,

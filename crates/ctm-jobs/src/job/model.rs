@@ -33,6 +33,8 @@ pub struct Job {
     pub conditional_save: Option<Located<PathBuf>>,
     /// R700: memories that are saved when all passes are done.
     pub memory_saves: Vec<MemoryBlock>,
+    /// Constants that a viewer may change.
+    pub sliders: Vec<super::slider::Slider>,
     /// How to run.
     pub run: Run,
 }

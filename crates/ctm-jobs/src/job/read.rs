@@ -347,7 +347,19 @@ impl Reader {
         let conditional_save = base.conditional.and_then(|c| c.save);
         let memory_saves = base.r700.memories.into_iter().filter(|m| m.save.is_some()).collect();
         let given = self.given.clone();
-        let job = Job { given, isa: stated_isa, passes, repeat, saves, conditional_save, memory_saves, run };
+        let sliders = self.sliders(root);
+        let mut job = Job {
+            given,
+            isa: stated_isa,
+            passes,
+            repeat,
+            saves,
+            conditional_save,
+            memory_saves,
+            sliders: Vec::new(),
+            run,
+        };
+        job.sliders = self.sliders_have_values(sliders, |slider| job.slider_value(slider));
         self.one_file_each(&job);
         Some(job)
     }

@@ -10,7 +10,7 @@ use crate::chip::{Chip, Family};
 use crate::packets::{Packet, R700};
 use crate::stream::Relocation;
 use crate::table::join;
-use ctm_draw::{Fragment, Note, Notice};
+use ctm_draw::{Fragment, Funnel, Note, Notice};
 use ctm_exec::{Budget, Control, Engine};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -60,6 +60,8 @@ pub struct DrawOptions {
     pub checks: bool,
     /// The column and row of a pixel whose fragments are reported ([`Stepped::fragments`](super::Stepped::fragments)).
     pub watch: Option<[u32; 2]>,
+    /// The primitives and pixels that end at each stage are counted ([`Stepped::funnel`](super::Stepped::funnel)), and primitives are listed; that takes time.
+    pub funnel: bool,
     /// Called with each launch of a draw.
     pub notice: Notice,
     /// [`Stepped::targets`](super::Stepped::targets) works: a draw's writes go to memory before its watcher is called.
@@ -77,6 +79,7 @@ impl Default for DrawOptions {
             control: Control::default(),
             checks: false,
             watch: None,
+            funnel: false,
             notice: Notice::default(),
             targets: false,
         }
@@ -118,6 +121,8 @@ pub struct Device {
     /// Side results of the last draw, besides its counts.
     pub(super) notes: Vec<Note>,
     pub(super) fragments: Vec<Fragment>,
+    pub(super) funnel: Option<Funnel>,
+    pub(super) outlines: Vec<ctm_draw::Outline>,
     /// Registers that changed since the last draw; recorded only for watchers.
     pub(super) changed: Option<BTreeMap<u32, u32>>,
 }
@@ -177,6 +182,8 @@ impl Device {
             predicate: Predicate::default(),
             notes: Vec::new(),
             fragments: Vec::new(),
+            funnel: None,
+            outlines: Vec::new(),
             changed: None,
         }
     }

@@ -306,10 +306,10 @@ impl Device {
                     count: call.count,
                     instances,
                 };
-                let DrawOptions { one_thread, ref control, checks, watch, ref notice, .. } = device.options;
+                let DrawOptions { one_thread, ref control, checks, watch, funnel, ref notice, .. } = device.options;
                 let budget = device.draw_budget();
                 let (control, notice) = (control.clone(), notice.clone());
-                let options = Options { one_thread, budget, control, checks, watch, notice };
+                let options = Options { one_thread, budget, control, checks, watch, funnel, notice };
                 ctm_draw::draw_watched(device.engine.as_ref(), &state, &draw, targets, &options)
                     .map_err(|error| Error::new("draw", error.to_string()))
             });
@@ -319,6 +319,7 @@ impl Device {
         }
         let drawn = drawn?;
         (self.notes, self.fragments) = (drawn.notes, drawn.fragments);
+        (self.funnel, self.outlines) = (drawn.funnel, drawn.outlines);
         Ok(drawn.counts)
     }
 

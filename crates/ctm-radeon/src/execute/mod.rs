@@ -25,6 +25,7 @@ mod commands;
 mod counters;
 mod device;
 mod draws;
+mod funnel;
 mod memory;
 mod notes;
 mod outline;

@@ -10,7 +10,7 @@ use crate::chip::Family;
 use crate::packets::{Kind, Packets};
 use crate::registers::vgt;
 use crate::stream::Relocation;
-use ctm_draw::{Fragment, Note};
+use ctm_draw::{Fragment, Funnel, Note};
 use std::collections::BTreeMap;
 
 /// Whether a stream goes on after a draw.
@@ -45,6 +45,10 @@ pub struct Stepped<'a> {
     pub notes: &'a [Note],
     /// Fragments of the pixel of [`DrawOptions::watch`](super::DrawOptions::watch), in order.
     pub fragments: &'a [Fragment],
+    /// Where its primitives and pixels ended, with the registers that decided, if [`DrawOptions::funnel`](super::DrawOptions::funnel) asks for it.
+    pub funnel: Option<&'a Funnel>,
+    /// Its primitives in the window, in order, if [`DrawOptions::funnel`](super::DrawOptions::funnel) asks for them.
+    pub primitives: &'a [ctm_draw::Outline],
     /// The programs of the draw: `vertex`, `geometry`, `copy` or `pixel` as in notes, and the address.
     pub programs: Vec<(&'static str, u64)>,
     /// Registers and memory after the draw, if [`DrawOptions::targets`](super::DrawOptions::targets) is set.
@@ -164,6 +168,7 @@ impl Device {
             let before = self.counters.drawn;
             self.notes.clear();
             self.fragments.clear();
+            (self.funnel, self.outlines) = (None, Vec::new());
             let result = match self.options.deadline.filter(|deadline| deadline.left().is_none()) {
                 Some(deadline) => Err(deadline.error()),
                 None => match self.chip().family {
@@ -188,13 +193,19 @@ impl Device {
                 if self.options.targets {
                     self.surfaces.bring_back_all(memory);
                 }
+                let family = self.chip().family;
+                if let Some(funnel) = &mut self.funnel {
+                    super::funnel::with_registers(family, &self.registers, funnel);
+                }
                 let (notes, fragments) = (&self.notes, &self.fragments);
+                let (funnel, primitives) = (self.funnel.as_ref(), self.outlines.as_slice());
                 let programs = match self.chip().family {
                     Family::R700 => draws::programs(&self.registers),
                     Family::R500 => Vec::new(),
                 };
                 let behind = self.options.targets.then_some((self.chip().family, &self.registers, &*memory));
-                let stepped = Stepped { outline, problem: problem.as_ref(), notes, fragments, programs, behind };
+                let problem = problem.as_ref();
+                let stepped = Stepped { outline, problem, notes, fragments, funnel, primitives, programs, behind };
                 submitted.stopped = watcher(&stepped) == Next::Stop;
             }
             submitted.problems.extend(problem);

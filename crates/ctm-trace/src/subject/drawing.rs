@@ -5,7 +5,7 @@
 
 use super::chosen::{Chosen, DrawStage, Lane, wrong};
 use crate::choice::Choice;
-use ctm_draw::{DrawError, LaunchNotice};
+use ctm_draw::{DrawError, Fragment, Funnel, LaunchNotice, Outline};
 use ctm_exec::observe::{Unit, Watcher, Wish};
 use ctm_exec::watch::Control;
 use ctm_exec::{Domain, Engine, Fault, Interp, Outcome, Position, pvs, r700, x1k};
@@ -58,10 +58,29 @@ pub trait Draws: fmt::Debug + Send + Sync {
     /// The source is invalid.
     fn list(&self) -> Result<Vec<String>, JobError>;
 
+    /// Draws on an engine, and inspects each draw: where its primitives and pixels end, and the history of a pixel, if one is named.
+    ///
+    /// # Errors
+    /// The source is invalid, or a draw of a [`Drawing`] fails.
+    fn inspect(&self, engine: Box<dyn Engine>, at: Option<[u32; 2]>) -> Result<Vec<InspectedDraw>, JobError>;
+
     /// The program of a launch of a draw, from 0, with the text that it came from, where that is known.
     fn with_text(&self, _draw: usize, program: PassProgram) -> PassProgram {
         program
     }
+}
+
+/// An inspected draw.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InspectedDraw {
+    /// The draw, as in [`Draws::list`].
+    pub name: String,
+    /// Where primitives and pixels ended; `None`: it failed.
+    pub funnel: Option<Funnel>,
+    /// Its primitives in the window, in order.
+    pub primitives: Vec<Outline>,
+    /// Fragments of the pixel, in order.
+    pub fragments: Vec<Fragment>,
 }
 
 /// Called after a draw with its number, from 0 on, and a function that reads its targets: colours by number, then depths, then stencil values.
@@ -138,6 +157,30 @@ impl Draws for Drawing {
             behind(draw, &mut || look().map(|drawn| Target::of(&drawn)).map_err(failed))
         };
         prepared.draw_behind(0.0, &mut behind).map(|_| ()).map_err(failed)
+    }
+
+    fn inspect(&self, engine: Box<dyn Engine>, at: Option<[u32; 2]>) -> Result<Vec<InspectedDraw>, JobError> {
+        let drawing = Self { at, funnel: true, ..self.clone() };
+        let mut prepared = drawing.prepare().map_err(failed)?;
+        prepared.run_on(engine);
+        let drawn = prepared.draw(0.0).map_err(failed)?;
+        let mut inspected: Vec<InspectedDraw> = self
+            .list()?
+            .into_iter()
+            .zip(drawn.funnels)
+            .map(|(name, (funnel, primitives))| InspectedDraw {
+                name,
+                funnel: Some(funnel),
+                primitives,
+                fragments: Vec::new(),
+            })
+            .collect();
+        for event in drawn.events {
+            if let Some(of) = inspected.get_mut(event.number) {
+                of.fragments.push(event.fragment);
+            }
+        }
+        Ok(inspected)
     }
 
     fn list(&self) -> Result<Vec<String>, JobError> {

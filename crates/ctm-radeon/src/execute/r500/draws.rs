@@ -344,6 +344,7 @@ impl Device {
         self.counters.last = drawn.counts;
         self.r500.passed = self.r500.passed.wrapping_add(drawn.counts.samples_passed as u32);
         (self.notes, self.fragments) = (drawn.notes, drawn.fragments);
+        (self.funnel, self.outlines) = (drawn.funnel, drawn.outlines);
         Ok(())
     }
 
@@ -468,10 +469,10 @@ impl Device {
                 slices: [0; 2],
             });
         }
-        let DrawOptions { one_thread, ref control, checks, watch, ref notice, .. } = self.options;
+        let DrawOptions { one_thread, ref control, checks, watch, funnel, ref notice, .. } = self.options;
         let budget = self.draw_budget();
         let (control, notice) = (control.clone(), notice.clone());
-        let options = Options { one_thread, budget, control, checks, watch, notice };
+        let options = Options { one_thread, budget, control, checks, watch, funnel, notice };
         let drawn = ctm_draw::draw_watched(self.engine.as_ref(), &state, &call, &mut bound, &options);
         // Stores before an error stay.
         if let (Some((_, format)), Some((_, bytes))) = (depth, copies.last_mut()) {
