@@ -4,14 +4,15 @@ use crate::error::Error;
 use crate::model::Done;
 use crate::source::Conditional;
 use ctm_device::commands::{CommandBuffer, CondTest};
-use ctm_device::device::{CommandError, CommandErrorReason, CommandFinding, Device, SubmitReport, plane_bytes};
+use ctm_device::device::{CommandError, CommandErrorReason, Device, plane_bytes};
 use ctm_device::memory::{ArenaId, GpuAddr, MemoryError};
+use ctm_exec::Domain;
 use ctm_exec::x1k::Plane;
 use ctm_files::error::{RunFault, finding_report, run_fault};
 use ctm_files::render::{Report, Source};
 use ctm_isa::diag::{Diagnostic, Span};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A device, and the blocks of its memory that hold programs, constants and start values of launches.
 ///
@@ -33,7 +34,9 @@ use std::time::{Duration, Instant};
 ///
 /// let mut client = Client::new(device);
 /// let program = Program::assemble(".input x = s0\n.output y = o0\ntex r1, x, r0.rg\nmul y, r1, 3.0")?;
-/// Run::of(&program).size(4, 2).input("x", DeviceArray::from(x)).output_at("y", y).run_on(&mut client)?;
+/// // Four columns of a row are read, whatever its pitch.
+/// let x = DeviceArray { surface: x, columns: 4 };
+/// Run::of(&program).size(4, 2).input("x", x).output_at("y", y).run_on(&mut client)?;
 /// assert_eq!(client.device().read_surface(&y, (3, 1), (1, 1))?[0], [3f32.to_bits(); 4]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -82,12 +85,6 @@ struct Block {
     address: GpuAddr,
     bytes: Vec<u8>,
     used: u64,
-}
-
-/// A finished submission.
-struct Submitted {
-    report: SubmitReport,
-    elapsed: Duration,
 }
 
 impl Client {
@@ -152,74 +149,69 @@ impl Client {
         Ok(bytes.as_chunks().0.iter().map(|dword| u32::from_le_bytes(*dword)).collect())
     }
 
-    /// Adds the settings of the conditional unit, or resets those of an earlier launch.
-    pub(crate) fn unit(&mut self, commands: CommandBuffer, unit: Option<&Conditional>) -> CommandBuffer {
-        let commands = match unit {
-            Some(unit) => commands
-                .set_cond_out_fmt(&unit.buffer)
-                .set_cond_test(unit.test)
-                .set_cond_loc(unit.location)
-                .set_cond_val(f32::from_bits(unit.value))
-                .set_cond_out_mask(unit.write),
-            None if self.has_conditional => commands.set_cond_test(CondTest::Always).set_cond_out_mask(false),
-            None => return commands,
-        };
-        self.has_conditional = true;
-        commands.inv_cond_out_cache()
-    }
-
-    /// Adds start values of registers, or resets those of an earlier launch.
-    pub(crate) fn planes(
-        &mut self,
-        commands: CommandBuffer,
-        planes: Option<&Vec<Plane>>,
-    ) -> Result<CommandBuffer, Error> {
-        let Some(planes) = planes else {
-            return Ok(if self.has_planes { commands.set_planes(GpuAddr(0), 0) } else { commands });
-        };
-        self.has_planes = true;
-        let bytes: Vec<u8> = planes.iter().flat_map(plane_bytes).collect();
-        let count = u8::try_from(planes.len()).unwrap_or(u8::MAX);
-        Ok(commands.set_planes(self.put(Use::Planes, &bytes)?, count))
-    }
-
-    /// Submits the commands of a launch, and gives its result; `text` is that of its program.
-    pub(crate) fn launch(
-        &mut self,
-        commands: &CommandBuffer,
-        text: (&[Span], Option<&Arc<Source>>),
-    ) -> Result<Done, Error> {
-        let Submitted { report, elapsed } = self.submit(commands, text)?;
-        let of_program = report.launches.iter().flat_map(|launch| &launch.findings);
-        let of_program = of_program.map(|finding| finding_report(finding, text.0, text.1));
-        let of_command =
-            |finding: &CommandFinding| Report::bare(Diagnostic::warning(finding.rule, finding.to_string()));
-        let findings = of_program.chain(report.findings.iter().map(of_command)).collect();
-        Ok(Done { counters: report.counters(), findings, elapsed, ..Done::default() })
-    }
-
-    /// Submits the commands of a launch; `text` is that of its program.
-    fn submit(
-        &mut self,
-        commands: &CommandBuffer,
-        (spans, source): (&[Span], Option<&Arc<Source>>),
-    ) -> Result<Submitted, Error> {
+    /// Adds the end of a launch's commands, which is the same for both instruction sets, submits them, and gives the result.
+    pub(crate) fn launch(&mut self, commands: CommandBuffer, start: &Start<'_>) -> Result<Done, Error> {
+        let mut commands = commands
+            .set_out_mask(start.mask)
+            .inv_inst_cache()
+            .inv_constf_cache()
+            .inv_consti_cache()
+            .inv_constb_cache()
+            .inv_inp_cache();
+        // Settings of an earlier launch are reset.
+        if start.conditional.is_some() || self.has_conditional {
+            self.has_conditional = true;
+            commands = match start.conditional {
+                Some(unit) => commands
+                    .set_cond_out_fmt(&unit.buffer)
+                    .set_cond_test(unit.test)
+                    .set_cond_loc(unit.location)
+                    .set_cond_val(f32::from_bits(unit.value))
+                    .set_cond_out_mask(unit.write),
+                None => commands.set_cond_test(CondTest::Always).set_cond_out_mask(false),
+            }
+            .inv_cond_out_cache();
+        }
+        if let Some(planes) = start.planes {
+            self.has_planes = true;
+            let bytes: Vec<u8> = planes.iter().flat_map(plane_bytes).collect();
+            let count = u8::try_from(planes.len()).unwrap_or(u8::MAX);
+            commands = commands.set_planes(self.put(Use::Planes, &bytes)?, count);
+        } else if self.has_planes {
+            commands = commands.set_planes(GpuAddr(0), 0);
+        }
+        let commands =
+            commands.set_domain(start.domain).start_program().flush_out_cache().flush_cond_out_cache().wait_for_idle();
         // One block holds the buffers of all launches, which differ in length.
         let mut bytes = commands.to_bytes();
         bytes.resize(bytes.len().next_multiple_of(BUFFER_BYTES), 0);
         let address = self.put(Use::Commands, &bytes)?;
         self.clock += 1;
-        self.words.clear();
-        self.words.extend_from_slice(commands.words());
+        self.words = commands.words().to_vec();
         let size = u32::try_from(commands.len_dwords()).unwrap_or(u32::MAX);
+        let (spans, source) = start.text;
         let started = Instant::now();
         let result = self.device.submit(address, size);
         let elapsed = started.elapsed();
-        match result {
-            Ok(report) => Ok(Submitted { report, elapsed }),
-            Err(error) => Err(Error::Fault(Box::new(fault(&error, spans, source)))),
-        }
+        let report = result.map_err(|error| Error::Fault(Box::new(fault(&error, spans, source))))?;
+        let of_program = report.launches.iter().flat_map(|launch| &launch.findings);
+        let of_program = of_program.map(|finding| finding_report(finding, spans, source));
+        let of_commands = report.findings.iter();
+        let of_commands = of_commands.map(|of| Report::bare(Diagnostic::warning(of.rule, of.to_string())));
+        let findings = of_program.chain(of_commands).collect();
+        Ok(Done { counters: report.counters(), findings, elapsed, ..Done::default() })
     }
+}
+
+/// The settings of a launch after its program, constants and arrays.
+pub(crate) struct Start<'s> {
+    pub mask: u8,
+    pub conditional: Option<&'s Conditional>,
+    /// Start values of registers; `None`: the program's own.
+    pub planes: Option<&'s [Plane]>,
+    pub domain: Domain,
+    /// The text of the program.
+    pub text: (&'s [Span], Option<&'s Arc<Source>>),
 }
 
 /// Room for the commands of a launch; most take less.

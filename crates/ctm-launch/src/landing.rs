@@ -108,10 +108,10 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// The array in the device's memory, and the channels that are written.
-    pub fn there(&self, name: impl FnOnce() -> String) -> Result<(&Surface, u8), ArgumentError> {
+    /// The array in the device's memory.
+    pub fn there(&self, name: impl FnOnce() -> String) -> Result<&Surface, ArgumentError> {
         match self {
-            Self::Device { surface, mask } => Ok((surface, *mask)),
+            Self::Device { surface, .. } => Ok(surface),
             Self::Here(_) => Err(elsewhere(name(), false)),
         }
     }
@@ -123,6 +123,18 @@ impl<'a> Output<'a> {
             Self::Device { .. } => None,
         }
     }
+}
+
+/// The channels that a device writes in all of these outputs.
+pub(crate) fn common_mask<'o, 'a: 'o>(outputs: impl Iterator<Item = &'o Output<'a>>) -> Result<u8, ArgumentError> {
+    let mut masks =
+        outputs.filter_map(|output| if let Output::Device { mask, .. } = output { Some(*mask) } else { None });
+    let first = masks.next().unwrap_or(0xf);
+    if masks.all(|mask| mask == first) {
+        return Ok(first);
+    }
+    let message = "the write mask is one for all outputs of a launch on a device, and these differ".to_owned();
+    Err(ArgumentError::Value { name: "mask".to_owned(), message })
 }
 
 /// The error of an array that lies on the wrong side: in a device's memory, or in the caller's.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// An input, output or constant by number or by the name that the program gives it.
+/// A slot of a launch, a job or a draw: an input, output or constant by number or by the name that the program gives it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ref {
     /// By number.
@@ -38,7 +38,13 @@ impl From<&str> for Ref {
 }
 
 /// The number in a register's name: `s3` of the prefix `s`.
-pub(crate) fn register(name: &str, prefixes: &[char]) -> Option<u8> {
+///
+/// ```
+/// assert_eq!(ctm_launch::slot::register("s3", &['s', 't']), Some(3));
+/// assert_eq!(ctm_launch::slot::register("s", &['s']), None);
+/// ```
+#[must_use]
+pub fn register(name: &str, prefixes: &[char]) -> Option<u8> {
     let digits = name.strip_prefix(prefixes)?;
     digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
 }

@@ -6,6 +6,7 @@ use ctm_device::mc::Surface;
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::Image;
+use ctm_exec::{r700, x1k};
 
 /// An array that a program reads.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +63,18 @@ impl DeviceArray {
     pub(crate) fn size(&self) -> [usize; 2] {
         [self.surface.rows() as usize, self.columns.min(self.surface.width()) as usize]
     }
+}
+
+/// The sampler of an X1K input: of three coordinates two, of the filters that of magnification, and no levels.
+///
+/// ```
+/// use ctm_exec::r700::Sampler;
+/// assert_eq!(ctm_launch::source::of_input(&Sampler::default()), ctm_exec::x1k::Sampler::default());
+/// ```
+#[must_use]
+pub const fn of_input(sampler: &r700::Sampler) -> x1k::Sampler {
+    let [x, y, _] = sampler.wrap;
+    x1k::Sampler { filter: sampler.magnify, wrap: [x, y], border: sampler.border }
 }
 
 /// The array of an output.

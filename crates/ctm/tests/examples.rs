@@ -20,7 +20,7 @@ fn run_changed(name: &str, change: impl FnOnce(&mut Job)) -> JobReport {
     job.conditional_save = None;
     for pass in &mut job.passes {
         pass.outputs.iter_mut().for_each(|o| o.saves.clear());
-        if let Some(conditional) = &mut pass.conditional {
+        if let ctm::job::OwnPass::X1k(Some(conditional)) = &mut pass.own {
             conditional.save = None;
         }
     }

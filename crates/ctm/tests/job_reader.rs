@@ -126,10 +126,10 @@ fn every_error_of_an_r700_job_says_where_and_what_is_allowed() {
         assert_eq!(found, [*expected], "{text}");
     }
     // Marks of a job for the R700: the program's name, the job, or none.
-    assert!(parse(SMALL).unwrap().is_r700());
+    assert_eq!(parse(SMALL).unwrap().program_isa(), ctm::Isa::R700);
     let bare = "program = \"a.hex\"\ndomain = [0, 0, 7, 7]\n";
-    assert!(!parse(bare).unwrap().is_r700());
-    assert!(parse(&format!("isa = \"r700\"\n{bare}")).unwrap().is_r700());
+    assert_eq!(parse(bare).unwrap().program_isa(), ctm::Isa::X1k);
+    assert_eq!(parse(&format!("isa = \"r700\"\n{bare}")).unwrap().program_isa(), ctm::Isa::R700);
     assert_eq!(parse(SMALL).unwrap().run.group.lanes(), 64);
 }
 
@@ -158,7 +158,7 @@ fn flags_are_keys_of_r700_jobs() {
         reader.flag(flag, value);
     }
     let job = reader.finish().unwrap();
-    let (pass, own) = (&job.passes[0], job.passes[0].r700.as_ref().unwrap());
+    let (pass, own) = (&job.passes[0], job.passes[0].r700().unwrap());
     assert_eq!(own.stage.unwrap().name(), "vertex");
     assert_eq!(own.chip.unwrap().name(), "rv730");
     assert_eq!(own.fetch_program.as_ref().unwrap().value, Path::new("a,b.vsh"));
@@ -175,12 +175,15 @@ fn flags_are_keys_of_r700_jobs() {
     assert_eq!(job.memory_saves[0].save.as_ref().unwrap().value, Path::new("s.npy"));
     let texture = &pass.textures[0];
     assert_eq!(
-        (&texture.slot.value, texture.lookup.sampler.as_ref().unwrap().value.clone()),
+        (&texture.slot.value, texture.sampler_slot.as_ref().unwrap().value.clone()),
         (&Ref::Index(18), Ref::Index(3))
     );
-    assert_eq!((texture.wrap[1], texture.lookup.wrap_z), (ctm_exec::x1k::Wrap::Mirror, ctm_exec::x1k::Wrap::Clamp));
+    assert_eq!(
+        (texture.sampler.wrap[1], texture.sampler.wrap[2]),
+        (ctm_exec::x1k::Wrap::Mirror, ctm_exec::x1k::Wrap::Clamp)
+    );
     assert_eq!(pass.outputs[0].slot.value, Ref::Name("pos0".into()));
-    assert_eq!((&pass.outputs[1].slot.value, pass.outputs[1].elements.channels), (&Ref::Index(1), 2));
+    assert_eq!((&pass.outputs[1].slot.value, pass.outputs[1].elements().channels), (&Ref::Index(1), 2));
     let constant = pass.int[&Ref::Index(3)].value;
     assert_eq!((constant.count, constant.start, constant.step), (7, 1, -2));
     assert_eq!(own.vertices.as_ref().unwrap().value, Path::new("v.npy"));
@@ -197,7 +200,7 @@ fn r700_passes_inherit_and_override() {
          [[pass.memory]]\nkind = \"ring\"\nsize_bytes = 128\nsave = \"two.npy\"\n",
     )
     .unwrap();
-    let [one, two] = [0, 1].map(|n: usize| job.passes[n].r700.clone().unwrap());
+    let [one, two] = [0, 1].map(|n: usize| job.passes[n].r700().cloned().unwrap());
     // Another program may be of another kind.
     assert_eq!((one.stage.map(|s| s.name()), two.stage), (Some("vertex"), None));
     assert_eq!((one.semantics.len(), two.semantics.len(), two.constant_buffers.len()), (1, 2, 2));
@@ -255,7 +258,7 @@ fn flags_are_keys() {
     assert!(pass.bool[&Ref::Index(3)].value);
     let register = pass.registers.as_ref().unwrap()[0];
     assert_eq!((register.temp, register.origin[0], register.di[0], register.bits), (5, 0.5, 1.0, true));
-    assert_eq!(pass.conditional.as_ref().unwrap().test, ctm::commands::CondTest::Less);
+    assert_eq!(pass.conditional().unwrap().test, ctm::commands::CondTest::Less);
     assert_eq!((job.run.group.lanes(), job.run.threads, job.run.check), (64, 2, true));
 }
 
@@ -269,7 +272,7 @@ fn flags_override_the_file() {
     let texture = &job.passes[0].textures[0];
     assert_eq!(job.passes[0].textures.len(), 1);
     assert_eq!(texture.data.as_ref().unwrap().value.to_string(), "b.npy");
-    assert_eq!(texture.filter, ctm_exec::x1k::Filter::Linear);
+    assert_eq!(texture.sampler.magnify, ctm_exec::x1k::Filter::Linear);
     assert_eq!(job.run.group.lanes(), 8);
     assert_eq!(job.passes[0].program.value, Path::new("dir/a.x1k"));
 }

@@ -22,7 +22,7 @@ fn run_changed(name: &str, change: impl FnOnce(&mut Job)) -> JobReport {
     job.memory_saves.clear();
     for pass in &mut job.passes {
         pass.outputs.iter_mut().for_each(|o| o.saves.clear());
-        if let Some(own) = &mut pass.r700 {
+        if let Some(own) = pass.r700_mut() {
             own.vertices = None;
             own.memories.iter_mut().for_each(|m| m.save = None);
         }

@@ -154,7 +154,8 @@ fn the_last_values_are_the_outputs_of_the_run() {
         let (name, mut job) = (name(&path), read(&path).without_files());
         // Outputs as they leave the program: four channels of single precision.
         let (pass, positions) = processors(&job);
-        job.passes[pass].outputs.iter_mut().for_each(|o| o.format = Some(ctm::mc::Format::Float32x4));
+        let four = Some(ctm::job::Stored::Device(ctm::mc::Format::Float32x4));
+        job.passes[pass].outputs.iter_mut().for_each(|o| o.format = four);
         let Ok(report) = job.run(|_| {}) else { continue };
         for at in positions {
             let trace = match Trace::of_job(&job, Choice::default(), at, &Limits::default()) {
@@ -179,7 +180,7 @@ fn the_last_values_are_the_outputs_of_the_run() {
                     continue;
                 }
                 // The conditional unit may keep an output back.
-                if job.passes[pass].conditional.is_some() {
+                if job.passes[pass].conditional().is_some() {
                     continue;
                 }
                 let array = report.array(result.slot).unwrap().to_f32();

@@ -58,7 +58,7 @@ fn load(args: &BenchArgs, directory: &Path) -> Result<Vec<TimedProgram>, Failure
             continue;
         }
         let mut job = Reader::for_file(&path).and_then(Reader::finish)?;
-        let isa = if job.is_r700() { Isa::R700 } else { Isa::X1k };
+        let isa = job.program_isa();
         if args.isa.is_some_and(|wanted| Isa::from(wanted) != isa) {
             continue;
         }

@@ -500,7 +500,7 @@ fn thumbnail(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::T
 /// The most lanes of a unit that is watched: a group, or a thread group of the R700.
 fn lanes(subject: &Subject) -> u64 {
     let Subject::Job(job) = subject else { return GroupSize::R700.lanes() as u64 };
-    let threads = job.passes.iter().filter_map(|pass| pass.r700.as_ref()?.group_threads).max().unwrap_or(0);
+    let threads = job.passes.iter().filter_map(|pass| pass.r700()?.group_threads).max().unwrap_or(0);
     u64::from(threads).max(job.run.group.lanes() as u64)
 }
 

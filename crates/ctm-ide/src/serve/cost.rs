@@ -110,7 +110,7 @@ fn of_job(job: &Job) -> u64 {
 
 /// The memories of R700 passes.
 fn of_memories(pass: &Pass) -> u64 {
-    let memories = pass.r700.iter().flat_map(|own| &own.memories);
+    let memories = pass.r700().into_iter().flat_map(|own| &own.memories);
     let sizes = memories.filter_map(|memory| memory.size_bytes);
     sizes.fold(0, |sum, size| sum.saturating_add(size.saturating_mul(2)))
 }
@@ -125,11 +125,11 @@ fn file(data: &Data) -> Option<&Path> {
 fn files_of(pass: &Pass) -> Vec<(&Path, u64)> {
     let mut files = vec![(pass.program.value.as_path(), OF_TEXT)];
     for texture in &pass.textures {
-        let levels = texture.lookup.levels.iter().map(|level| &level.value);
+        let levels = texture.levels.iter().map(|level| &level.value);
         let data = texture.data.iter().map(|data| &data.value).chain(levels);
         files.extend(data.filter_map(file).map(|path| (path, OF_TEXTURE)));
     }
-    if let Some(own) = &pass.r700 {
+    if let Some(own) = pass.r700() {
         let memories = own.memories.iter().filter_map(|memory| memory.data.as_ref()).map(|data| &data.value);
         let buffers = own.buffers.iter().map(|buffer| &buffer.contents);
         let contents = buffers.chain(own.constant_buffers.iter().map(|buffer| &buffer.contents));

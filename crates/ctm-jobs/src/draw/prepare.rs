@@ -21,6 +21,8 @@ use ctm_files::texture;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Stage as ProgramStage;
 use ctm_isa::x1k::program::{Literal, SymbolKind};
+use ctm_launch::slot::register;
+use ctm_launch::source::of_input;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -464,7 +466,7 @@ impl Programs {
             Self::X1k(bound) => {
                 let numbers: Vec<u32> = values.iter().map(|value| value.to_bits()).collect();
                 let rows = rows_of(name, &numbers)?;
-                let by_number = name.strip_prefix('c').and_then(|number| number.parse::<u8>().ok());
+                let by_number = register(name, &['c']);
                 let Some(first) = bound.program.symbol(SymbolKind::Float, name).or(by_number) else {
                     let names = names_of(&bound.program, SymbolKind::Float);
                     return Err(unknown("constant", name, &names));
@@ -490,7 +492,7 @@ impl Programs {
 
     /// The binding of a texture of this name: the program, and the number.
     pub(super) fn places(&self, name: &str) -> Result<Vec<(usize, u8)>, Error> {
-        let by_number = name.strip_prefix(['t', 's']).and_then(|number| number.parse::<u8>().ok());
+        let by_number = register(name, &['t', 's']);
         match self {
             Self::Pair(bound) => {
                 let parts = [&bound.pair.vertex, &bound.pair.pixel].into_iter().enumerate();
@@ -526,12 +528,7 @@ impl Programs {
                 }
             }
             Self::X1k(bound) => {
-                let sampler = binding.sampler;
-                let of = x1k::Sampler {
-                    filter: sampler.magnify,
-                    wrap: [sampler.wrap[0], sampler.wrap[1]],
-                    border: sampler.border,
-                };
+                let of = of_input(&binding.sampler);
                 for (_, number) in places {
                     let elements = image.levels.first().unwrap_or_default().to_vec();
                     let picture = Picture { width: image.texture.width, height: image.texture.height, elements };

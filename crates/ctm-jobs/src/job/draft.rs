@@ -1,16 +1,13 @@
 //! The values of one table, before the job's own keys are mixed in.
 
-use super::tree::Origin;
+use super::tree::{Node, Origin, Table, Value};
 use crate::job::frames::Varying;
-use crate::job::located::{Data, Located};
-use crate::job::model::{FromOutput, ProgramInfo, Save};
-use crate::job::r700::draft::LookupDraft;
-use crate::job::r700::model::{Elements, R700Pass};
-use ctm_device::commands::{CondLoc, CondTest};
-use ctm_device::mc::{Format, Tiling};
+use crate::job::located::Located;
+use crate::job::model::ProgramInfo;
+use crate::job::r700::model::R700Pass;
 use ctm_exec::Domain;
 use ctm_exec::r700::LoopConstant;
-use ctm_exec::x1k::{Filter, Plane, Wrap};
+use ctm_exec::x1k::Plane;
 use ctm_launch::Ref;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -32,58 +29,59 @@ pub(super) struct Draft {
     pub varying: BTreeMap<Ref, Varying>,
     pub int: BTreeMap<Ref, Located<LoopConstant>>,
     pub bool: BTreeMap<Ref, Located<bool>>,
-    pub textures: Vec<TextureDraft>,
-    pub outputs: Vec<OutputDraft>,
-    pub conditional: Option<ConditionalDraft>,
-    /// Where the buffer goes after this very pass.
-    pub conditional_save: Option<Located<PathBuf>>,
+    pub textures: Vec<Part>,
+    pub outputs: Vec<Part>,
+    pub conditional: Option<Node>,
     /// The part for R700 passes.
     pub r700: R700Pass,
 }
 
+/// A table of a texture or output. It is read when the keys of a pass are over those of the job.
 #[derive(Clone, Debug)]
-pub(super) struct TextureDraft {
+pub(super) struct Part {
     pub slot: Located<Ref>,
-    pub data: Option<Located<Data>>,
-    pub output: Option<Located<FromOutput>>,
-    pub filter: Option<Filter>,
-    pub wrap: Option<[Wrap; 2]>,
-    pub border: Option<[u32; 4]>,
-    pub format: Option<Located<Format>>,
-    pub tiling: Option<Tiling>,
-    pub size: Option<[u32; 2]>,
-    pub lookup: LookupDraft,
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct OutputDraft {
-    pub slot: Located<Ref>,
-    pub clear: Option<[u32; 4]>,
-    pub format: Option<Format>,
-    pub elements: Option<Elements>,
-    pub tiling: Option<Tiling>,
-    pub size: Option<[u32; 2]>,
-    pub mask: Option<u8>,
-    /// Saved at the end of the job (in the job's own table) or of the pass (in a pass's).
-    pub paths: Vec<Located<PathBuf>>,
-    pub flip_y: Option<bool>,
+    pub table: Node,
+    /// Of an output: its `clear` is the pass's own.
     pub fresh: bool,
-    pub pass_paths: Vec<Located<PathBuf>>,
 }
 
-#[derive(Clone, Debug)]
-pub(super) struct ConditionalDraft {
-    pub location: Option<CondLoc>,
-    pub test: Option<CondTest>,
-    pub value: Option<u32>,
-    pub clear: Option<u32>,
-    pub buffer: Option<Located<Data>>,
-    pub write: Option<bool>,
-    pub save: Option<Located<PathBuf>>,
+/// Keys of a job's texture that give way to those of a pass. A file takes the place of an output; an output leaves the file, which serves until the output has
+/// been written.
+const TEXTURE_KEYS: [(&str, &[&str]); 2] = [("data", &["output", "pass"]), ("output", &["pass"])];
+
+const NO_KEYS: &[(&str, &[&str])] = &[];
+
+/// A table's own keys over those of `base`. With a key of `replaced`, the base's keys beside it do not count.
+fn merged(base: &Node, own: &Node, replaced: &[(&str, &[&str])]) -> Node {
+    let (Value::Table(base), Value::Table(table)) = (&base.value, &own.value) else { return own.clone() };
+    let gone = replaced.iter().filter(|(key, _)| table.get(key).is_some()).flat_map(|(_, keys)| *keys);
+    let gone: Vec<&&str> = gone.collect();
+    let kept = base.entries.iter().filter(|entry| !gone.iter().any(|key| **key == entry.key));
+    let mut out = Table { entries: kept.cloned().collect() };
+    table.entries.iter().for_each(|entry| out.set(&entry.key, entry.node.clone()));
+    Node { value: Value::Table(out), origin: own.origin }
+}
+
+/// A table without a key.
+fn without(node: &Node, key: &str) -> Node {
+    let mut node = node.clone();
+    if let Value::Table(table) = &mut node.value {
+        table.entries.retain(|entry| entry.key != key);
+    }
+    node
 }
 
 impl Draft {
-    /// This pass's values, else those of the job.
+    /// The values of the job for its passes. Saves of the job happen at its end.
+    pub fn without_saves(&self) -> Self {
+        let mut out = self.clone();
+        out.outputs.iter_mut().for_each(|part| part.table = without(&part.table, "save"));
+        out.conditional = out.conditional.map(|node| without(&node, "save"));
+        out.r700.memories.iter_mut().for_each(|memory| memory.save = None);
+        out
+    }
+
+    /// This pass's values, else those of the job, which are [without saves](Self::without_saves).
     pub fn over(self, base: &Self) -> Self {
         let own_program = self.program.is_some() || self.has_program;
         let mut out = Self {
@@ -102,9 +100,11 @@ impl Draft {
             int: base.int.clone(),
             bool: base.bool.clone(),
             textures: base.textures.clone(),
-            outputs: base.outputs.iter().map(|o| OutputDraft { paths: Vec::new(), ..o.clone() }).collect(),
-            conditional: base.conditional.clone(),
-            conditional_save: self.conditional.as_ref().and_then(|c| c.save.clone()),
+            outputs: base.outputs.clone(),
+            conditional: match (&base.conditional, self.conditional) {
+                (Some(base), Some(own)) => Some(merged(base, &own, NO_KEYS)),
+                (base, own) => own.or_else(|| base.clone()),
+            },
             r700: self.r700.over(&base.r700, own_program),
         };
         // A constant of the pass's own does not vary as the job's did.
@@ -113,69 +113,19 @@ impl Draft {
         out.float.extend(self.float);
         out.int.extend(self.int);
         out.bool.extend(self.bool);
-        for own in self.textures {
-            match out.textures.iter_mut().find(|t| t.slot.value == own.slot.value) {
-                Some(t) => {
-                    // A file of the pass's own takes the place of an output, and an output that of the file, which
-                    // then serves until the output has been written.
-                    t.output = if own.data.is_some() { own.output } else { own.output.or(t.output.take()) };
-                    t.data = own.data.or(t.data.take());
-                    t.filter = own.filter.or(t.filter);
-                    t.wrap = own.wrap.or(t.wrap);
-                    t.border = own.border.or(t.border);
-                    t.format = own.format.or(t.format.take());
-                    t.tiling = own.tiling.or(t.tiling);
-                    t.size = own.size.or(t.size);
-                    t.lookup = own.lookup.over(&t.lookup);
-                }
-                None => out.textures.push(own),
-            }
-        }
-        for own in self.outputs {
-            let fresh = own.clear.is_some();
-            match out.outputs.iter_mut().find(|o| o.slot.value == own.slot.value) {
-                Some(o) => {
-                    o.clear = own.clear.or(o.clear);
-                    o.format = own.format.or(o.format);
-                    o.elements = own.elements.or(o.elements);
-                    o.tiling = own.tiling.or(o.tiling);
-                    o.size = own.size.or(o.size);
-                    o.mask = own.mask.or(o.mask);
-                    o.flip_y = own.flip_y.or(o.flip_y);
-                    o.fresh = fresh;
-                    o.pass_paths = own.paths;
-                }
-                None => {
-                    out.outputs.push(OutputDraft { fresh, pass_paths: own.paths.clone(), paths: Vec::new(), ..own })
+        let both = [(self.textures, &mut out.textures, &TEXTURE_KEYS[..]), (self.outputs, &mut out.outputs, NO_KEYS)];
+        for (parts, all, replaced) in both {
+            for own in parts {
+                let fresh = matches!(&own.table.value, Value::Table(table) if table.get("clear").is_some());
+                match all.iter_mut().find(|part| part.slot.value == own.slot.value) {
+                    Some(part) => {
+                        let table = merged(&part.table, &own.table, replaced);
+                        *part = Part { slot: own.slot, table, fresh };
+                    }
+                    None => all.push(Part { fresh, ..own }),
                 }
             }
-        }
-        if let Some(own) = self.conditional {
-            out.conditional = Some(match out.conditional.take() {
-                None => own,
-                Some(c) => ConditionalDraft {
-                    location: own.location.or(c.location),
-                    test: own.test.or(c.test),
-                    value: own.value.or(c.value),
-                    clear: own.clear.or(c.clear),
-                    buffer: own.buffer.or(c.buffer),
-                    write: own.write.or(c.write),
-                    save: None,
-                },
-            });
         }
         out
-    }
-}
-
-impl OutputDraft {
-    pub fn saves(&self, of_pass: bool) -> Vec<Save> {
-        let paths = if of_pass { &self.pass_paths } else { &self.paths };
-        let save = |path: &Located<PathBuf>| Save {
-            slot: self.slot.clone(),
-            path: path.clone(),
-            flip_y: self.flip_y.unwrap_or(false),
-        };
-        paths.iter().map(save).collect()
     }
 }

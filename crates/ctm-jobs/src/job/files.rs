@@ -3,7 +3,6 @@
 use super::frames::{frame, is_numbered};
 use crate::job::located::Located;
 use crate::job::model::{Job, Output, Pass, Save};
-use ctm_device::mc::Format;
 use ctm_files::array::Kind;
 use ctm_files::error::JobError;
 use ctm_files::render::Report;
@@ -16,10 +15,10 @@ impl Job {
     pub(super) fn files(&self) -> impl Iterator<Item = &Located<PathBuf>> {
         let of_pass = self.passes.iter().flat_map(|pass| {
             let outputs = pass.outputs.iter().flat_map(|output| &output.saves).map(|save| &save.path);
-            let conditional = pass.conditional.iter().filter_map(|c| c.save.as_ref());
+            let conditional = pass.conditional().into_iter().filter_map(|c| c.save.as_ref());
             let own = pass
-                .r700
-                .iter()
+                .r700()
+                .into_iter()
                 .flat_map(|own| own.memories.iter().filter_map(|memory| memory.save.as_ref()).chain(&own.vertices));
             outputs.chain(conditional).chain(own)
         });
@@ -68,8 +67,7 @@ impl Job {
     fn sizes(&self) -> impl Iterator<Item = (&Located<PathBuf>, u64)> {
         let of = |pass: &Pass, output: &Output, save: &Save| {
             let channels = match Kind::of(&save.path.value)? {
-                Kind::Npy | Kind::Raw if pass.r700.is_some() => output.elements.channels as u64,
-                Kind::Npy | Kind::Raw => output.format.unwrap_or(Format::Float32x4).info().channels as u64,
+                Kind::Npy | Kind::Raw => output.elements().channels as u64,
                 Kind::Pfm => 1,
                 Kind::Png => return None,
             };

@@ -6,6 +6,7 @@
 //! | `tree` | TOML and flags as one tree of values that know where they were written |
 //! | `flags` | flags of `ctm run` into that tree |
 //! | `located`, `model`, `r700/model` | a [`Job`] and its passes |
+//! | `machine` | the instruction sets as job files see them (table) |
 //! | `read`, `values`, `slots`, `draft`, `r700/read`, `r700/draft` | the tree into a [`Job`]; all errors at once |
 //! | `folders` | where the files of a job may lie |
 //! | `ready` | a job with numbers instead of names and contents instead of files |
@@ -13,14 +14,15 @@
 //! | `prepare`, `r700/prepare` | a [`Job`] made ready: everything checked that can be before anything runs |
 //! | `surface` | arrays into device memory and back |
 //! | `run/session` | a running job: its launches in order, the outputs between them, its saves |
-//! | `run/device`, `r700/run` | launches of X1K programs on a device, of R700 programs on plain arrays |
+//! | `run/device`, `r700/run` | the arrays of its launches: of X1K programs in a device's memory, of R700 programs plain ones |
 //! | `report` | its results |
 //! | `shard` | parts of a domain for batch systems, and their files together again |
 //!
 //! `docs/jobs.md` explains the keys to users. A [`Job`] can as well be filled in by hand:
 //! all of its fields are public.
 //!
-//! **Invariant.** A job of X1K programs reaches the device only through memory and command buffers, as any client of CTM would.
+//! **Invariant.** Each launch of a job is a [`ctm_launch::Launch`]: jobs build no commands and call no engine. A launch of an X1K program reaches the device
+//! only through memory and command buffers, as any client of CTM would.
 //!
 //! A job from a program and flags, checked and run, and its results:
 //!
@@ -56,6 +58,7 @@ mod frames;
 pub mod json;
 pub mod keys;
 mod located;
+mod machine;
 mod model;
 pub(crate) mod names;
 mod prepare;
@@ -82,7 +85,11 @@ pub use flags::{FLAGS, Flag};
 pub use folders::Folders;
 pub use frames::Varying;
 pub use located::{Data, Located};
-pub use model::{Conditional, FromOutput, Given, Job, LAUNCH_TIME, Output, Pass, ProgramInfo, Run, Save, Texture};
+pub use machine::Stored;
+pub use model::{
+    Conditional, FromOutput, Given, Job, LAUNCH_TIME, Output, OwnPass, Pass, ProgramInfo, R700Info, Run, Save, Texture,
+    X1kInfo,
+};
 pub use program::{AnyProgram, PassProgram};
 pub use read::Reader;
 pub use report::{JobReport, OutputResult, PassReport, Progress};

@@ -2,12 +2,14 @@
 
 use super::frames::Varying;
 use super::located::{Data, Located};
-use crate::job::r700::model::{Elements, Lookup, MemoryBlock, R700Pass};
+use crate::job::machine::{Machine, Stored};
+use crate::job::r700::model::{Elements, MemoryBlock, R700Pass};
 use ctm_device::commands::{CondLoc, CondTest};
 use ctm_device::engine::EngineKind;
 use ctm_device::mc::{Format, Tiling};
-use ctm_exec::r700::LoopConstant;
-use ctm_exec::x1k::{Filter, Plane, Wrap};
+use ctm_exec::r700::resources::TextureKind;
+use ctm_exec::r700::{LoopConstant, Sampler};
+use ctm_exec::x1k::Plane;
 use ctm_exec::{Budget, Domain, GroupSize};
 use ctm_files::load::Isa;
 use ctm_launch::Ref;
@@ -40,10 +42,10 @@ pub struct Job {
 }
 
 impl Job {
-    /// Whether its programs are for the R700.
+    /// The instruction set of its programs.
     #[must_use]
-    pub fn is_r700(&self) -> bool {
-        self.passes.iter().any(|p| p.r700.is_some())
+    pub fn program_isa(&self) -> Isa {
+        self.passes.first().map_or(Isa::X1k, Pass::isa)
     }
 
     /// Whether the domains of all passes were given as one row of columns.
@@ -106,15 +108,68 @@ pub struct Pass {
     pub textures: Vec<Texture>,
     /// Outputs.
     pub outputs: Vec<Output>,
-    /// The conditional operation unit.
-    pub conditional: Option<Conditional>,
-    /// The part for R700 programs; `None` for X1K programs.
-    pub r700: Option<R700Pass>,
+    /// The part for the instruction set of its program.
+    pub own: OwnPass,
 }
 
-/// Declarations that bare words lack; `None`: as the words themselves require.
+/// The part of a pass that belongs to an instruction set.
+#[derive(Clone, Debug)]
+pub enum OwnPass {
+    /// Of an X1K program, with the conditional operation unit of its device.
+    X1k(Option<Conditional>),
+    /// Of an R700 program.
+    R700(Box<R700Pass>),
+}
+
+impl Pass {
+    /// The instruction set of its program.
+    #[must_use]
+    pub const fn isa(&self) -> Isa {
+        match self.own {
+            OwnPass::X1k(_) => Isa::X1k,
+            OwnPass::R700(_) => Isa::R700,
+        }
+    }
+
+    /// The conditional operation unit.
+    #[must_use]
+    pub const fn conditional(&self) -> Option<&Conditional> {
+        match &self.own {
+            OwnPass::X1k(conditional) => conditional.as_ref(),
+            OwnPass::R700(_) => None,
+        }
+    }
+
+    /// The part for R700 programs.
+    #[must_use]
+    pub fn r700(&self) -> Option<&R700Pass> {
+        match &self.own {
+            OwnPass::X1k(_) => None,
+            OwnPass::R700(own) => Some(own),
+        }
+    }
+
+    /// The same, to change it.
+    pub fn r700_mut(&mut self) -> Option<&mut R700Pass> {
+        match &mut self.own {
+            OwnPass::X1k(_) => None,
+            OwnPass::R700(own) => Some(own),
+        }
+    }
+}
+
+/// Declarations that bare words lack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ProgramInfo {
+    /// Of X1K programs.
+    X1k(X1kInfo),
+    /// Of R700 programs.
+    R700(R700Info),
+}
+
+/// Declarations that bare words of the X1K lack; `None`: as the words themselves require.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct ProgramInfo {
+pub struct X1kInfo {
     /// First instruction.
     pub first: Option<u16>,
     /// Last instruction, inclusive.
@@ -125,9 +180,14 @@ pub struct ProgramInfo {
     pub zero_times_anything: Option<bool>,
     /// `US_CONFIG` bit 0.
     pub uncached: Option<bool>,
-    /// R700: general purpose registers.
+}
+
+/// Declarations that bare words of the R700 lack; `None`: as the words themselves require.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct R700Info {
+    /// General purpose registers.
     pub gprs: Option<u8>,
-    /// R700: stack entries.
+    /// Stack entries.
     pub stack: Option<u8>,
 }
 
@@ -140,22 +200,24 @@ pub struct Texture {
     pub data: Option<Located<Data>>,
     /// The output that it reads instead, once one has been written.
     pub output: Option<Located<FromOutput>>,
-    /// Nearest or linear.
-    pub filter: Filter,
-    /// For columns and rows.
-    pub wrap: [Wrap; 2],
+    /// How it is sampled. An X1K input has two coordinates, one filter and no levels.
+    pub sampler: Sampler,
+    /// The sampler of the program that becomes [`sampler`](Self::sampler); `None`: those that the program reads it with.
+    pub sampler_slot: Option<Located<Ref>>,
     /// Whether the job names the wrap, so that reading outside is intended.
     pub has_wrap: bool,
-    /// The value that [`Wrap::Border`] reads, as bits of r, g, b, a.
-    pub border: [u32; 4],
     /// Its layout in device memory; `None`: the one that suits its elements.
     pub format: Option<Located<Format>>,
     /// Its order in device memory; `None`: linear, or that of the output it reads.
     pub tiling: Option<Tiling>,
     /// Columns and rows of a raw file.
     pub size: Option<[u32; 2]>,
-    /// The part for R700 textures.
-    pub lookup: Lookup,
+    /// How its texels are arranged; an X1K input has rows.
+    pub kind: TextureKind,
+    /// Slices, layers or faces, which follow each other in the rows of the file; `None`: as many as its kind needs.
+    pub depth: Option<u32>,
+    /// Files of mipmap levels 1 and up.
+    pub levels: Vec<Located<Data>>,
 }
 
 /// The output of an earlier pass.
@@ -176,10 +238,8 @@ pub struct Output {
     pub clear: [u32; 4],
     /// Start from `clear` even where an earlier pass left a fitting output.
     pub fresh: bool,
-    /// Its layout in device memory; `None`: `FLOAT32_4`, in a pass with uncached writes `FLOAT32_1`, which those need.
-    pub format: Option<Format>,
-    /// R700: how its elements are saved, in place of `format`.
-    pub elements: Elements,
+    /// How its elements are stored; `None`: four single-precision numbers, in a pass with uncached writes one, which those need.
+    pub format: Option<Stored>,
     /// Its order in device memory.
     pub tiling: Tiling,
     /// Columns and rows in memory; `None`: as far as the domain reaches.
@@ -199,11 +259,31 @@ impl Output {
             clear: [0; 4],
             fresh: false,
             format: None,
-            elements: Elements::default(),
             tiling: Tiling::Linear,
             size: None,
             mask: 15,
             saves: Vec::new(),
+        }
+    }
+}
+
+impl Output {
+    /// Its layout in device memory.
+    #[must_use]
+    pub fn device_format(&self) -> Format {
+        match self.format {
+            Some(Stored::Device(format)) => format,
+            Some(Stored::Numbers(_)) | None => Format::Float32x4,
+        }
+    }
+
+    /// Its values in files.
+    #[must_use]
+    pub fn elements(&self) -> Elements {
+        match self.format {
+            Some(Stored::Device(format)) => Elements { channels: format.info().channels, ..Elements::default() },
+            Some(Stored::Numbers(elements)) => elements,
+            None => Elements::default(),
         }
     }
 }
@@ -268,14 +348,10 @@ impl Run {
     /// How jobs run that say nothing about it.
     #[must_use]
     pub fn of(isa: Isa) -> Self {
-        let group = match isa {
-            Isa::X1k => GroupSize::X1K,
-            Isa::R700 => GroupSize::R700,
-        };
         Self {
             engine: EngineKind::default().into(),
             threads: 0,
-            group,
+            group: Machine::of(isa).group,
             budget: Budget { time: Some(LAUNCH_TIME), ..Budget::default() },
             check: false,
             counters: true,

@@ -5,8 +5,7 @@ mod x1k;
 
 use super::checker::Checker;
 use super::ready::{Own, Prepared, Ready};
-use crate::job::model::{Job, Save};
-use crate::job::r700::model::R700Pass;
+use crate::job::model::{Job, OwnPass, Save};
 use ctm_files::array::ItemType;
 use ctm_files::error::JobError;
 use ctm_files::render::Report;
@@ -17,11 +16,11 @@ use std::collections::{BTreeMap, BTreeSet};
 impl Prepared {
     pub fn new(job: &Job) -> Result<Self, JobError> {
         let mut checker = Checker::of(job);
-        let (mut passes, default) = (Vec::new(), R700Pass::default());
+        let mut passes = Vec::new();
         for pass in &job.passes {
-            passes.extend(match job.is_r700() {
-                true => checker.r700_pass(job, pass, pass.r700.as_ref().unwrap_or(&default)),
-                false => checker.x1k_pass(job, pass),
+            passes.extend(match &pass.own {
+                OwnPass::X1k(_) => checker.x1k_pass(job, pass),
+                OwnPass::R700(own) => checker.r700_pass(job, pass, own),
             });
         }
         let complete = passes.len() == job.passes.len();
@@ -31,7 +30,7 @@ impl Prepared {
         }
         let saves = if complete { checker.saves(job, &passes) } else { Vec::new() };
         job.memory_saves.iter().filter(|_| complete).for_each(|memory| checker.memory_path(memory));
-        let buffer = job.passes.iter().find_map(|p| p.conditional.as_ref()?.buffer.as_ref());
+        let buffer = job.passes.iter().find_map(|p| p.conditional()?.buffer.as_ref());
         let conditional_buffer = buffer.and_then(|path| checker.array(path, None, None));
         if let (Some(elements), Some(path)) = (&conditional_buffer, buffer)
             && elements.shape()[2] != 1
@@ -104,7 +103,7 @@ impl Checker {
                 let message = format!("output {shown} is to be saved, and {who}");
                 self.error(&save.slot, "output-not-written", message);
             }
-            self.items_path(&save.path, output.map_or(ItemType::Float32, |o| o.output.elements.items));
+            self.items_path(&save.path, output.map_or(ItemType::Float32, |o| o.output.elements().items));
             saves.push((slot, save.clone()));
         }
         saves

@@ -1,21 +1,18 @@
 //! The tree into a [`Job`]: every key checked, every error reported with its place and the allowed values.
 
+mod bindings;
 mod whole;
 
-use super::draft::{ConditionalDraft, Draft, OutputDraft, TextureDraft};
+use super::draft::{Draft, Part};
 use super::keys;
+use super::machine::Machine;
 use super::names::text_of_name;
-use super::slots::{Slots, formats, tilings};
+use super::slots::Slots;
 use super::tree::{Node, Origin, Table, Tree, Value};
 use crate::job::flags::FLAGS;
 use crate::job::folders::Folders;
 use crate::job::located::Located;
-use crate::job::model::{FromOutput, Given, Job, ProgramInfo};
-use crate::job::r700::draft::LookupDraft;
-use crate::job::r700::model::{FILTERS, WRAPS};
-use ctm_device::commands::{CondLoc, CondTest};
-use ctm_device::mc::Format;
-use ctm_exec::r700::LoopConstant;
+use crate::job::model::{Given, Job, ProgramInfo, R700Info, X1kInfo};
 use ctm_exec::x1k::Plane;
 use ctm_files::error::JobError;
 use ctm_files::load::Isa;
@@ -280,7 +277,10 @@ impl Reader {
 
     pub(crate) fn push(&mut self, origin: Origin, diagnostic: Diagnostic) {
         let report = report_at(self.place(origin).as_ref(), diagnostic);
-        self.reports.push(report);
+        // A table of the job is read again for each pass that inherits it.
+        if !self.reports.contains(&report) {
+            self.reports.push(report);
+        }
     }
 
     pub(crate) fn error(&mut self, origin: Origin, rule: &'static str, message: impl Into<String>) {
@@ -304,6 +304,7 @@ impl Reader {
         }
         self.known_keys(root, &keys::JOB);
         let base = self.draft(root);
+        let inherited = base.without_saves();
         let run = self.run(root.get("run"));
         let repeat = root.get("repeat").and_then(|n| self.repeat(n)).unwrap_or(1);
         let drafts: Vec<Draft> = match root.get("pass") {
@@ -320,7 +321,7 @@ impl Reader {
                         let report = name.error("duplicate-name", format!("two passes are named `{}`", name.value));
                         self.reports.push(report);
                     }
-                    drafts.push(draft.over(&base));
+                    drafts.push(draft.over(&inherited));
                 }
                 if drafts.is_empty() {
                     self.error(
@@ -331,20 +332,17 @@ impl Reader {
                 }
                 drafts
             }
-            None => {
-                let mut only = base.clone();
-                // Saved once, at the end of the job.
-                only.r700.memories.iter_mut().for_each(|m| m.save = None);
-                vec![only]
-            }
+            // Saved once, at the end of the job.
+            None => vec![inherited],
         };
         let mut passes = Vec::new();
         for draft in drafts {
             passes.extend(self.pass(draft));
         }
         self.pass_references(&passes);
-        let saves = base.outputs.iter().flat_map(|o| o.saves(false)).collect();
-        let conditional_save = base.conditional.and_then(|c| c.save);
+        let saved = base.outputs.iter().filter_map(|part| self.output(&part.table, false));
+        let saves = saved.flat_map(|output| output.saves).collect();
+        let conditional_save = base.conditional.and_then(|node| self.conditional(&node)?.save);
         let memory_saves = base.r700.memories.into_iter().filter(|m| m.save.is_some()).collect();
         let given = self.given.clone();
         let sliders = self.sliders(root);
@@ -377,8 +375,14 @@ impl Reader {
         }
     }
 
-    fn is_r700(&self) -> bool {
-        self.isa == Some(Isa::R700)
+    /// The instruction set of the job's programs.
+    fn program_isa(&self) -> Isa {
+        self.isa.unwrap_or(Isa::X1k)
+    }
+
+    /// Its row.
+    fn machine(&self) -> &'static Machine {
+        Machine::of(self.program_isa())
     }
 
     fn draft(&mut self, table: &Table) -> Draft {
@@ -412,17 +416,17 @@ impl Reader {
         for node in self.tables(table, "texture") {
             if let Some(texture) = self.texture(node) {
                 self.once("texture", draft.textures.iter().map(|t| &t.slot), &texture.slot);
-                draft.textures.push(texture);
+                draft.textures.push(Part { slot: texture.slot, table: node.clone(), fresh: false });
             }
         }
         for node in self.tables(table, "output") {
-            if let Some(output) = self.output(node) {
+            if let Some(output) = self.output(node, false) {
                 self.once("output", draft.outputs.iter().map(|t| &t.slot), &output.slot);
-                draft.outputs.push(output);
+                draft.outputs.push(Part { slot: output.slot, table: node.clone(), fresh: false });
             }
         }
-        draft.conditional = table.get("conditional").and_then(|n| self.conditional(n));
-        if self.is_r700() {
+        draft.conditional = table.get("conditional").filter(|n| self.conditional(n).is_some()).cloned();
+        if self.program_isa() == Isa::R700 {
             draft.r700 = self.r700_draft(table);
         }
         draft
@@ -442,21 +446,21 @@ impl Reader {
 
     fn program_info(&mut self, node: &Node) -> Option<ProgramInfo> {
         let table = self.section(node, &keys::PROGRAM_INFO)?;
-        let mut slot = |key: &str| table.get(key).and_then(|n| self.integer(key, n, 0..=511));
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked against 0..=511")]
-        let (first, last) = (slot("first").map(|n| n as u16), slot("last").map(|n| n as u16));
-        let mut small = |key: &str, most| table.get(key).and_then(|n| self.integer(key, n, 0..=most));
+        let mut number = |key: &str, most| table.get(key).and_then(|n| self.integer(key, n, 0..=most));
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked against their ranges")]
-        let (gprs, stack) = (small("gprs", 128).map(|n| n as u8), small("stack", 255).map(|n| n as u8));
+        let (first, last, gprs, stack) = (
+            number("first", 511).map(|n| n as u16),
+            number("last", 511).map(|n| n as u16),
+            number("gprs", 128).map(|n| n as u8),
+            number("stack", 255).map(|n| n as u8),
+        );
         let mut flag = |key: &str| table.get(key).and_then(|n| self.boolean(key, n));
-        Some(ProgramInfo {
-            first,
-            last,
-            full_flow_control: flag("full_flow_control"),
-            zero_times_anything: flag("zero_times_anything"),
-            uncached: flag("uncached"),
-            gprs,
-            stack,
+        let (full_flow_control, zero_times_anything, uncached) =
+            (flag("full_flow_control"), flag("zero_times_anything"), flag("uncached"));
+        // Keys of the other instruction set are errors.
+        Some(match self.program_isa() {
+            Isa::X1k => ProgramInfo::X1k(X1kInfo { first, last, full_flow_control, zero_times_anything, uncached }),
+            Isa::R700 => ProgramInfo::R700(R700Info { gprs, stack }),
         })
     }
 
@@ -480,207 +484,5 @@ impl Reader {
             None => Some([0.0; 4]),
         };
         Some(Plane { temp, origin: four("origin")?, di: four("di")?, dj: four("dj")?, bits })
-    }
-
-    fn constants(&mut self, node: &Node, draft: &mut Draft) {
-        let Some(table) = self.section(node, &keys::CONSTANTS) else { return };
-        for (key, slots) in [("float", Slots::FLOAT), ("int", Slots::INT), ("bool", Slots::BOOL)] {
-            let Some(node) = table.get(key) else { continue };
-            let Value::Table(entries) = &node.value else {
-                self.error(
-                    node.origin,
-                    "bad-type",
-                    format!(
-                        "`{key}` is {}, it must be a table from index or name to value: `{key} = {{ 0 = ... }}`",
-                        node.value.kind()
-                    ),
-                );
-                continue;
-            };
-            for entry in &entries.entries {
-                let name = Node { value: Value::String(entry.key.clone()), origin: entry.origin };
-                let Some(which) = self.slot(key, &name, slots) else { continue };
-                let (value, origin) = (&entry.node, entry.node.origin);
-                // `0` and `c0` are one constant. A flag overrides the file.
-                let earlier = match key {
-                    "float" => draft.float.get(&which).map(|c| &c.place),
-                    "int" => draft.int.get(&which).map(|c| &c.place),
-                    _ => draft.bool.get(&which).map(|c| &c.place),
-                };
-                if earlier.is_some_and(|place| is_flag(place.as_ref()) == matches!(origin, Origin::Flag(_))) {
-                    self.error(origin, "duplicate-constant", format!("{key} constant {which} is given twice"));
-                }
-                match key {
-                    "float" => {
-                        draft.varying.remove(&which);
-                        // Only R700 containers declare uniforms, by name.
-                        let uniform = self.is_r700() && matches!(which, Ref::Name(_));
-                        let errors = self.reports.len();
-                        if let Some(varying) = self.varying(&format!("constant {}", entry.key), value, uniform) {
-                            draft.float.insert(which.clone(), self.located(varying.at(0), origin));
-                            draft.varying.insert(which, varying);
-                        } else if self.reports.len() == errors
-                            && let Some(bits) = self.four_bits(&format!("constant {}", entry.key), value)
-                        {
-                            draft.float.insert(which, self.located(bits, origin));
-                        }
-                    }
-                    "int" => {
-                        let constant = match self.is_r700() {
-                            true => self.loop_constant(&entry.key, value),
-                            false => self.int_constant(&entry.key, value),
-                        };
-                        if let Some(constant) = constant {
-                            draft.int.insert(which, self.located(constant, origin));
-                        }
-                    }
-                    _ => {
-                        if let Some(b) = self.boolean(&entry.key, value) {
-                            draft.bool.insert(which, self.located(b, origin));
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    fn int_constant(&mut self, key: &str, node: &Node) -> Option<LoopConstant> {
-        let list = match &node.value {
-            Value::Array(list) if (1..=4).contains(&list.len()) => list,
-            other => {
-                let found = match other {
-                    Value::Array(list) => format!("a list of {}", list.len()),
-                    other => other.kind().to_owned(),
-                };
-                self.error(
-                    node.origin,
-                    "bad-value",
-                    format!("integer constant {key} is {found}, it must be [count, initial aL, step]"),
-                );
-                return None;
-            }
-        };
-        let mut bytes = [0; 4];
-        for (n, (byte, node)) in bytes.iter_mut().zip(list).enumerate() {
-            let (name, range) =
-                [("count", 0..=255), ("initial aL", 0..=255), ("step", -128..=255), ("spare", 0..=255)][n].clone();
-            #[allow(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "the low byte, two's complement"
-            )]
-            let value = self.integer(name, node, range)? as u8;
-            *byte = value;
-        }
-        let [count, start, step, _] = bytes;
-        Some(LoopConstant { count: count.into(), start: start.into(), step: step.cast_signed() })
-    }
-
-    fn texture(&mut self, node: &Node) -> Option<TextureDraft> {
-        let table = self.section(node, &keys::TEXTURE)?;
-        let slot_node = self.required(node, table, "slot", "[[texture]]")?;
-        let r700 = self.is_r700();
-        let slot = match r700 {
-            true => self.slot("slot", slot_node, Slots::RESOURCE)?,
-            false => self.slot("slot", slot_node, Slots::X1K_INPUT)?,
-        };
-        let wrap = table.get("wrap").and_then(|n| match &n.value {
-            Value::Array(pair) if pair.len() == 2 || r700 && pair.len() == 3 => {
-                Some([self.choice("wrap", &pair[0], &WRAPS)?, self.choice("wrap", &pair[1], &WRAPS)?])
-            }
-            Value::String(_) => self.choice("wrap", n, &WRAPS).map(|w| [w, w]),
-            other => {
-                let message = format!("`wrap` is {}, it must be a pair such as [\"repeat\", \"clamp\"]", other.kind());
-                self.error(n.origin, "bad-type", message);
-                None
-            }
-        });
-        let pass = table.get("pass").and_then(|n| self.string("pass", n));
-        let output = table.get("output").and_then(|n| {
-            let output = match r700 {
-                true => self.target("output", n)?,
-                false => self.slot("output", n, Slots::X1K_OUTPUT)?,
-            };
-            Some(self.located(FromOutput { output, pass: pass.clone() }, n.origin))
-        });
-        if let (Some(n), None) = (table.get("pass"), table.get("output")) {
-            self.error(n.origin, "missing-key", "`pass` says whose output is read, and `output` is missing");
-        }
-        Some(TextureDraft {
-            slot: self.located(slot, slot_node.origin),
-            data: table.get("data").and_then(|n| self.data("data", n)),
-            output,
-            filter: table.get("filter").and_then(|n| self.choice("filter", n, &FILTERS)),
-            wrap,
-            border: table.get("border").and_then(|n| self.four_bits("`border`", n)),
-            format: self.format(table).map(|(f, origin)| self.located(f, origin)),
-            tiling: table.get("tiling").and_then(|n| self.choice("tiling", n, &tilings())),
-            size: table.get("size").and_then(|n| self.size(n)),
-            lookup: if r700 { self.lookup(table) } else { LookupDraft::default() },
-        })
-    }
-
-    fn format(&mut self, table: &Table) -> Option<(Format, Origin)> {
-        let node = table.get("format")?;
-        Some((self.choice("format", node, &formats())?, node.origin))
-    }
-
-    fn output(&mut self, node: &Node) -> Option<OutputDraft> {
-        let table = self.section(node, &keys::OUTPUT)?;
-        let slot_node = self.required(node, table, "slot", "[[output]]")?;
-        let r700 = self.is_r700();
-        let slot = match r700 {
-            true => self.target("slot", slot_node)?,
-            false => self.slot("slot", slot_node, Slots::X1K_OUTPUT)?,
-        };
-        let mask = table.get("mask").and_then(|n| {
-            let text = self.string("mask", n)?;
-            let mut mask = 0;
-            for c in text.chars() {
-                match "rgba".find(c) {
-                    Some(bit) => mask |= 1 << bit,
-                    None => {
-                        self.error(
-                            n.origin,
-                            "bad-value",
-                            format!("`mask` is \"{text}\", it is made of the letters rgba"),
-                        );
-                        return None;
-                    }
-                }
-            }
-            Some(mask)
-        });
-        Some(OutputDraft {
-            slot: self.located(slot, slot_node.origin),
-            clear: table.get("clear").and_then(|n| self.four_bits("`clear`", n)),
-            format: if r700 { None } else { self.format(table).map(|(f, _)| f) },
-            elements: table.get("format").filter(|_| r700).and_then(|n| self.elements(n)),
-            tiling: table.get("tiling").and_then(|n| self.choice("tiling", n, &tilings())),
-            size: table.get("size").and_then(|n| self.size(n)),
-            mask,
-            paths: table.get("save").map(|n| self.paths("save", n)).unwrap_or_default(),
-            flip_y: table.get("flip_y").and_then(|n| self.boolean("flip_y", n)),
-            fresh: false,
-            pass_paths: Vec::new(),
-        })
-    }
-
-    fn conditional(&mut self, node: &Node) -> Option<ConditionalDraft> {
-        const LOCATIONS: [(&str, CondLoc); 2] = [("dpp", CondLoc::Dpp), ("pe", CondLoc::Pe)];
-        let table = self.section(node, &keys::CONDITIONAL)?;
-        let names = ["never", "less", "less_equal", "equal", "greater_equal", "greater", "not_equal", "always"];
-        let tests: Vec<(&str, CondTest)> = names.into_iter().zip(CondTest::ALL.iter().copied()).collect();
-        let mut bits = |key: &str| table.get(key).and_then(|n| self.bits(&format!("`{key}`"), n));
-        let (value, clear) = (bits("value"), bits("clear"));
-        Some(ConditionalDraft {
-            location: table.get("location").and_then(|n| self.choice("location", n, &LOCATIONS)),
-            test: table.get("test").and_then(|n| self.choice("test", n, &tests)),
-            value,
-            clear,
-            buffer: table.get("buffer").and_then(|n| self.data("buffer", n)),
-            write: table.get("write").and_then(|n| self.boolean("write", n)),
-            save: table.get("save").and_then(|n| self.path("save", n)),
-        })
     }
 }

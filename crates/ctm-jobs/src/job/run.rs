@@ -6,9 +6,9 @@
 mod device;
 pub(in crate::job) mod session;
 
-use super::ready::{Prepared, Ready};
+use super::ready::{Own, Prepared, Ready};
 use super::report::{JobReport, Progress};
-use crate::job::model::Job;
+use crate::job::model::{Job, OwnPass};
 use crate::job::program::PassProgram;
 use crate::job::r700::run::ArraysBacking;
 use ctm_device::engine::EngineError;
@@ -68,7 +68,7 @@ impl Job {
         let prepared = Prepared::new(self)?;
         self.check_files()?;
         let (job, engine) = ((self, control), engine(self)?);
-        if self.is_r700() {
+        if matches!(prepared.passes.first().map(|pass| &pass.own), Some(Own::R700(_))) {
             return Session::new(job, prepared, ArraysBacking { engine }).run(&mut progress);
         }
         let device = DeviceBacking::open(job, &prepared, engine)?;
@@ -84,12 +84,16 @@ impl Job {
         job.memory_saves.clear();
         for pass in &mut job.passes {
             pass.outputs.iter_mut().for_each(|output| output.saves.clear());
-            if let Some(conditional) = &mut pass.conditional {
-                conditional.save = None;
-            }
-            if let Some(own) = &mut pass.r700 {
-                own.memories.iter_mut().for_each(|memory| memory.save = None);
-                own.vertices = None;
+            match &mut pass.own {
+                OwnPass::X1k(conditional) => {
+                    if let Some(conditional) = conditional {
+                        conditional.save = None;
+                    }
+                }
+                OwnPass::R700(own) => {
+                    own.memories.iter_mut().for_each(|memory| memory.save = None);
+                    own.vertices = None;
+                }
             }
         }
         job

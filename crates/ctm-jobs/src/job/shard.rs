@@ -3,7 +3,7 @@
 use super::program::AnyProgram;
 use super::r700;
 use crate::job::located::Located;
-use crate::job::model::Job;
+use crate::job::model::{Job, OwnPass};
 use ctm_exec::Domain;
 use ctm_files::array::{Array, ArrayError, Items, Kind, Values};
 use ctm_files::error::JobError;
@@ -121,7 +121,9 @@ impl Job {
             rename(&mut save.path);
         }
         job.conditional_save.iter_mut().for_each(rename);
-        job.passes[0].conditional.iter_mut().filter_map(|c| c.save.as_mut()).for_each(rename);
+        if let OwnPass::X1k(Some(conditional)) = &mut job.passes[0].own {
+            conditional.save.iter_mut().for_each(rename);
+        }
         Ok(job)
     }
 }

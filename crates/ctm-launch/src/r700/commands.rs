@@ -1,9 +1,9 @@
 //! The commands of an R700 launch on a device.
 
 use super::{Bound, named};
-use crate::client::{Client, Use};
+use crate::client::{Client, Start, Use};
 use crate::error::Error;
-use crate::landing::elsewhere;
+use crate::landing::{common_mask, elsewhere};
 use crate::model::Done;
 use crate::source::DeviceArray;
 use ctm_device::commands::{
@@ -43,11 +43,8 @@ impl Bound<'_> {
             let place = BufferPlace { base: surface.base, bytes, stride_bytes, format: Default::default() };
             commands = commands.set_vtx_buffer(slot, &place);
         }
-        let mut mask = 0xf;
         for (&target, output) in &self.outputs {
-            let (surface, written) = output.there(|| target_name(target))?;
-            commands = commands.set_export(target, surface);
-            mask &= written;
+            commands = commands.set_export(target, output.there(|| target_name(target))?);
         }
         let mut memories = Vec::new();
         for (&space, dwords) in &self.reads.spaces {
@@ -57,18 +54,14 @@ impl Bound<'_> {
             commands = commands.set_memory(MemoryKind::from(space), &place);
             memories.push((space, base, dwords.len()));
         }
-        commands = commands
-            .set_out_mask(mask)
-            .inv_inst_cache()
-            .inv_constf_cache()
-            .inv_consti_cache()
-            .inv_constb_cache()
-            .inv_inp_cache();
-        commands = client.unit(commands, self.conditional.as_ref());
-        commands = client.planes(commands, Some(&self.planes))?;
-        commands =
-            commands.set_domain(self.domain).start_program().flush_out_cache().flush_cond_out_cache().wait_for_idle();
-        let mut done = client.launch(&commands, (&program.spans, self.source))?;
+        let start = Start {
+            mask: common_mask(self.outputs.values())?,
+            conditional: self.conditional.as_ref(),
+            planes: Some(&self.planes),
+            domain: self.domain,
+            text: (&program.spans, self.source),
+        };
+        let mut done = client.launch(commands, &start)?;
         for (space, base, dwords) in memories {
             done.memories.insert(space, client.dwords(base, dwords)?);
         }

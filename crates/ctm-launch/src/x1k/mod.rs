@@ -2,11 +2,11 @@
 
 mod memory;
 
-use crate::client::{Client, Use};
+use crate::client::{Client, Start, Use};
 use crate::error::{ArgumentError, Error};
 use crate::fit::{ANY_SIZE, Fit, misfit};
 use crate::held::Held;
-use crate::landing::{Demands, Output, elsewhere};
+use crate::landing::{Demands, Output, common_mask, elsewhere};
 use crate::model::{Bindings, Done, Launch, Options};
 use crate::slot::{Ref, register};
 use crate::source::{Conditional, DeviceArray, Place, Source};
@@ -153,40 +153,25 @@ impl<'a> Bound<'a> {
             let width = u16::try_from(*columns).unwrap_or(u16::MAX);
             commands = commands.set_inp_fmt(slot, surface).set_inp_sampler(slot, sampler, width);
         }
-        let mut masks = Vec::new();
         for (&slot, output) in &self.outputs {
-            let (surface, mask) = output.there(|| names.of_slot(SymbolKind::Output, slot))?;
-            commands = commands.set_out_fmt(slot, surface);
-            masks.push(mask);
-        }
-        masks.dedup();
-        if masks.len() > 1 {
-            let message = "the write mask is one for all outputs, and these differ".to_owned();
-            return Err(ArgumentError::Value { name: "mask".to_owned(), message }.into());
+            commands = commands.set_out_fmt(slot, output.there(|| names.of_slot(SymbolKind::Output, slot))?);
         }
         let Constants { float, int, bool, .. } = &self.constants;
         let float: Vec<u8> = float.iter().flatten().flat_map(|bits| bits.to_le_bytes()).collect();
         let bool: Vec<u8> = bool.iter().flat_map(|&b| u32::from(b).to_le_bytes()).collect();
-        let image = client.put(Use::Program, &self.image()?)?;
-        let float = client.put(Use::Floats, &float)?;
-        let int = client.put(Use::Integers, int.as_flattened())?;
-        let bool = client.put(Use::Booleans, &bool)?;
-        commands = commands
-            .set_out_mask(masks.first().copied().unwrap_or(0xf))
-            .set_inst_fmt(image)
-            .set_constf_fmt(float)
-            .set_consti_fmt(int)
-            .set_constb_fmt(bool)
-            .inv_inst_cache()
-            .inv_constf_cache()
-            .inv_consti_cache()
-            .inv_constb_cache()
-            .inv_inp_cache();
-        commands = client.unit(commands, self.conditional.as_ref());
-        commands = client.planes(commands, self.has_registers.then_some(&self.planes))?;
-        commands =
-            commands.set_domain(self.domain).start_program().flush_out_cache().flush_cond_out_cache().wait_for_idle();
-        client.launch(&commands, (&self.program.spans, self.source))
+        let commands = commands
+            .set_inst_fmt(client.put(Use::Program, &self.image()?)?)
+            .set_constf_fmt(client.put(Use::Floats, &float)?)
+            .set_consti_fmt(client.put(Use::Integers, int.as_flattened())?)
+            .set_constb_fmt(client.put(Use::Booleans, &bool)?);
+        let start = Start {
+            mask: common_mask(self.outputs.values())?,
+            conditional: self.conditional.as_ref(),
+            planes: self.has_registers.then_some(&self.planes),
+            domain: self.domain,
+            text: (&self.program.spans, self.source),
+        };
+        client.launch(commands, &start)
     }
 
     /// The program for the device's loader, which stores literals over constants and start values of its own over none.

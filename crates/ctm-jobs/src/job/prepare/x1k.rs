@@ -3,6 +3,7 @@
 use crate::job::checker::{Checker, not_read, too_many_rows, unknown_name, unread, varying};
 use crate::job::load::Loaded;
 use crate::job::located::Located;
+use crate::job::machine::Stored;
 use crate::job::model::{FromOutput, Job, Output, Pass, ProgramInfo};
 use crate::job::read::is_flag;
 use crate::job::ready::{OutputRead, Own, Ready, ReadyOutput, ReadyTexture};
@@ -79,7 +80,7 @@ impl Checker {
         }
         let (textures, reads) = self.x1k_textures(pass, program, &usage);
         let outputs = self.x1k_outputs(pass, program, &usage);
-        let exports = usage.conditional_value && pass.conditional.is_some();
+        let exports = usage.conditional_value && pass.conditional().is_some();
         if usage.outputs.is_empty() && !exports {
             let report = report_at(
                 pass.program.place.as_ref(),
@@ -93,7 +94,7 @@ impl Checker {
         if masks.len() > 1 {
             self.error(&outputs[1].output.slot, "bad-value", "the write mask is one for all outputs, and these differ");
         }
-        if let Some(c) = &pass.conditional
+        if let Some(c) = pass.conditional()
             && c.location == CondLoc::Dpp
             && !usage.conditional_value
         {
@@ -325,12 +326,13 @@ impl Checker {
                 );
                 self.error(&output.slot, "output-too-small", message);
             }
-            let format = Some(output.format.unwrap_or(format));
+            let format = Some(output.format.unwrap_or(Stored::Device(format)));
             out.push(ReadyOutput { slot, output: Output { format, ..output.clone() } });
         }
         for &slot in written {
             if !out.iter().any(|o| o.slot == slot) {
-                let output = Output { format: Some(format), ..Output::new(Ref::Index(slot)) };
+                let format = Some(Stored::Device(format));
+                let output = Output { format, ..Output::new(Ref::Index(slot)) };
                 out.push(ReadyOutput { slot, output });
             }
         }
@@ -342,7 +344,8 @@ impl Checker {
     pub(super) fn named_outputs(&mut self, job: &Job, passes: &[Ready]) {
         let programs = || passes.iter().filter_map(|ready| ready.program.as_x1k());
         let known = |name: &str| programs().any(|program| program.symbol(SymbolKind::Output, name).is_some());
-        for output in job.passes.iter().filter(|_| !job.is_r700()).flat_map(|pass| &pass.outputs) {
+        let of_x1k = job.passes.iter().zip(passes).filter(|(_, ready)| ready.program.as_x1k().is_some());
+        for output in of_x1k.flat_map(|(pass, _)| &pass.outputs) {
             let Ref::Name(name) = &output.slot.value else { continue };
             if !known(name) {
                 let all = programs().flat_map(|program| &program.symbols).filter(|s| s.kind == SymbolKind::Output);
@@ -403,7 +406,8 @@ fn apply_info(loaded: &mut Loaded, info: &Located<ProgramInfo>) -> Result<(), Jo
     }
     let p = &mut loaded.program;
     let slots = p.words.len();
-    for (name, value) in [("first", info.value.first), ("last", info.value.last)] {
+    let ProgramInfo::X1k(value) = info.value else { return Ok(()) };
+    for (name, value) in [("first", value.first), ("last", value.last)] {
         if let Some(n) = value
             && usize::from(n) >= slots
         {
@@ -411,10 +415,10 @@ fn apply_info(loaded: &mut Loaded, info: &Located<ProgramInfo>) -> Result<(), Jo
             return Err(JobError::Wrong(vec![info.error("bad-value", message)]));
         }
     }
-    p.first = info.value.first.unwrap_or(p.first);
-    p.last = info.value.last.unwrap_or(p.last);
-    p.full_flow_control = info.value.full_flow_control.unwrap_or(p.full_flow_control);
-    p.zero_times_anything = info.value.zero_times_anything.unwrap_or(p.zero_times_anything);
-    p.uncached = info.value.uncached.unwrap_or(p.uncached);
+    p.first = value.first.unwrap_or(p.first);
+    p.last = value.last.unwrap_or(p.last);
+    p.full_flow_control = value.full_flow_control.unwrap_or(p.full_flow_control);
+    p.zero_times_anything = value.zero_times_anything.unwrap_or(p.zero_times_anything);
+    p.uncached = value.uncached.unwrap_or(p.uncached);
     Ok(())
 }

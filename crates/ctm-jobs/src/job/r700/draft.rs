@@ -1,9 +1,6 @@
 //! The values of one table for an R700 pass, before the job's own keys are mixed in.
 
-use super::model::{Lookup, MemoryBlock, R700Pass};
-use crate::job::located::{Data, Located};
-use ctm_exec::r700::resources::{Compare, Filter, MipFilter, TextureKind, Wrap};
-use ctm_launch::Ref;
+use super::model::{MemoryBlock, R700Pass};
 
 /// Own elements in place of those of the base with the same key.
 fn replace<T: Clone, K: PartialEq>(base: &[T], own: Vec<T>, key: impl Fn(&T) -> K) -> Vec<T> {
@@ -50,60 +47,6 @@ impl R700Pass {
             buffers: replace(&base.buffers, self.buffers, |b| b.slot.value.clone()),
             memories,
             vertices: self.vertices.or_else(|| base.vertices.clone()),
-        }
-    }
-}
-
-/// [`Lookup`] as far as one table says it.
-#[derive(Clone, Debug, Default)]
-pub(in crate::job) struct LookupDraft {
-    pub sampler: Option<Located<Ref>>,
-    pub kind: Option<TextureKind>,
-    pub depth: Option<u32>,
-    pub levels: Option<Vec<Located<Data>>>,
-    pub wrap_z: Option<Wrap>,
-    pub minify: Option<Filter>,
-    pub mip: Option<MipFilter>,
-    pub lod: [Option<f32>; 2],
-    pub lod_bias: Option<f32>,
-    pub compare: Option<Compare>,
-    pub anisotropy: Option<u8>,
-    pub seamless: Option<bool>,
-}
-
-impl LookupDraft {
-    /// A pass's own values over those of the job.
-    pub fn over(self, base: &Self) -> Self {
-        Self {
-            sampler: self.sampler.or_else(|| base.sampler.clone()),
-            kind: self.kind.or(base.kind),
-            depth: self.depth.or(base.depth),
-            levels: self.levels.or_else(|| base.levels.clone()),
-            wrap_z: self.wrap_z.or(base.wrap_z),
-            minify: self.minify.or(base.minify),
-            mip: self.mip.or(base.mip),
-            lod: [self.lod[0].or(base.lod[0]), self.lod[1].or(base.lod[1])],
-            lod_bias: self.lod_bias.or(base.lod_bias),
-            compare: self.compare.or(base.compare),
-            anisotropy: self.anisotropy.or(base.anisotropy),
-            seamless: self.seamless.or(base.seamless),
-        }
-    }
-
-    pub fn finish(self) -> Lookup {
-        Lookup {
-            sampler: self.sampler,
-            kind: self.kind.unwrap_or_default(),
-            depth: self.depth,
-            levels: self.levels.unwrap_or_default(),
-            wrap_z: self.wrap_z.unwrap_or_default(),
-            minify: self.minify,
-            mip: self.mip.unwrap_or_default(),
-            lod: self.lod,
-            lod_bias: self.lod_bias.unwrap_or_default(),
-            compare: self.compare.unwrap_or_default(),
-            anisotropy: self.anisotropy,
-            seamless: self.seamless.unwrap_or_default(),
         }
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `model` | an [`R700Pass`], and the parts of textures and outputs |
-//! | `read`, `draft` | the tree into them |
+//! | `model` | an [`R700Pass`], and how outputs are saved |
+//! | `read`, `draft` | the tree into it |
 //! | `elements` | files into constants, buffers, textures and memories |
 //! | `prepare`, `prepare/bind` | names resolved, files read, everything checked that can be before anything runs |
-//! | `run` | launches on plain arrays |
+//! | `run` | the arrays of launches, and their results |
 //! | `save` | final state into files |
 //!
-//! R700 programs of a job need no device: they run on plain arrays ([`ctm_exec::r700::Arrays`]), bound by number as the manual's fetch constants,
+//! R700 programs of a job need no device: their launches run on plain arrays, bound by number as the manual's fetch constants,
 //! samplers and host registers would bind them.
 //!
 //! ```
@@ -25,7 +25,7 @@
 //! values = [[1, 2, 3, 4]]
 //! "#;
 //! let job = Reader::for_job(text, "job.toml", "".as_ref()).finish()?;
-//! let own = job.passes[0].r700.as_ref().unwrap();
+//! let own = job.passes[0].r700().unwrap();
 //! assert!(matches!(own.constant_buffers[0].contents, Contents::Values(_)));
 //! # Ok::<(), ctm::JobError>(())
 //! ```
@@ -42,6 +42,4 @@ pub use ctm_files::r700::target_name;
 pub(crate) use ctm_files::r700::{uses, uses_memory};
 pub use ctm_launch::r700::target_of;
 pub(crate) use model::{COMPARES, FILTERS, MIPS, WRAPS};
-pub use model::{
-    ConstantBuffer, Contents, Elements, FetchBuffer, KINDS, Lookup, MemoryBlock, R700Pass, Vertex, target_slot,
-};
+pub use model::{ConstantBuffer, Contents, Elements, FetchBuffer, KINDS, MemoryBlock, R700Pass, Vertex, target_slot};

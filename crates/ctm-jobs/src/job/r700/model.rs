@@ -100,35 +100,6 @@ pub struct MemoryBlock {
     pub fresh: bool,
 }
 
-/// The part of R700 textures and samplers that X1K inputs lack.
-#[derive(Clone, Debug, Default)]
-pub struct Lookup {
-    /// The sampler of the texture's `filter` and related keys; `None`: those that the program reads it with.
-    pub sampler: Option<Located<Ref>>,
-    /// How its texels are arranged.
-    pub kind: TextureKind,
-    /// Slices, layers or faces; they follow each other in the rows of the file.
-    pub depth: Option<u32>,
-    /// Files of mipmap levels 1 and up.
-    pub levels: Vec<Located<Data>>,
-    /// The wrap of the third coordinate.
-    pub wrap_z: Wrap,
-    /// Filter where the texture is drawn smaller than it is; `None`: as where it is drawn larger.
-    pub minify: Option<Filter>,
-    /// How a level is chosen.
-    pub mip: MipFilter,
-    /// Smallest and largest level of detail; the defaults of [`ctm_exec::r700::Sampler`].
-    pub lod: [Option<f32>; 2],
-    /// Added to computed levels of detail.
-    pub lod_bias: f32,
-    /// How SAMPLE_C compares.
-    pub compare: Compare,
-    /// Most lookups along the longer gradient, 1 to 16; `None`: 1.
-    pub anisotropy: Option<u8>,
-    /// Filters of cubes go over edges.
-    pub seamless: bool,
-}
-
 /// How the elements of an R700 output are saved.
 ///
 /// ```

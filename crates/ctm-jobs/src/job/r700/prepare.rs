@@ -6,7 +6,7 @@ use super::uses::Uses;
 use crate::job::checker::{Checker, too_many_rows, varying};
 use crate::job::load::read_file;
 use crate::job::located::Located;
-use crate::job::model::{Job, Output, Pass};
+use crate::job::model::{Job, Output, Pass, ProgramInfo};
 use crate::job::r700::model::{R700Pass, target_slot};
 use crate::job::ready::{Arrays, Own, R700Ready, Ready, ReadyOutput};
 use crate::job::slots::Slots;
@@ -53,16 +53,16 @@ impl Checker {
             );
         }
         if let Some(info) = &pass.program_info {
-            if loaded.is_bare {
-                if let Some(gprs) = info.value.gprs.filter(|&n| n < program.gprs) {
+            if let (true, ProgramInfo::R700(value)) = (loaded.is_bare, info.value) {
+                if let Some(gprs) = value.gprs.filter(|&n| n < program.gprs) {
                     let message = format!(
                         "`gprs` is {gprs}, and the program names registers up to R{}: those beyond read 0",
                         program.gprs - 1
                     );
                     self.warn(info, "too-few-registers", message);
                 }
-                program.gprs = info.value.gprs.unwrap_or(program.gprs);
-                program.stack = info.value.stack.unwrap_or(program.stack);
+                program.gprs = value.gprs.unwrap_or(program.gprs);
+                program.stack = value.stack.unwrap_or(program.stack);
             } else {
                 let message =
                     "this program says itself what [program_info] is for: only bare words (.hex, .bin) need one";
@@ -205,7 +205,7 @@ impl Checker {
                 self.error(&output.slot, "output-too-small", message);
             }
             for save in &output.saves {
-                self.items_path(&save.path, output.elements.items);
+                self.items_path(&save.path, output.elements().items);
             }
             out.push(ReadyOutput { slot: target_slot(target), output: output.clone() });
         }
@@ -236,7 +236,8 @@ impl Checker {
         for memory in &ready.memories {
             if memory.initial.is_none() && !spaces.contains(&memory.space) {
                 let message = format!("the {} memory has neither `size_bytes` nor `data`", memory.space.name());
-                let at = pass.r700.iter().flat_map(|o| &o.memories).find(|m| m.space.value == Some(memory.space));
+                let at =
+                    pass.r700().into_iter().flat_map(|o| &o.memories).find(|m| m.space.value == Some(memory.space));
                 let place = at.and_then(|m| m.space.place.clone());
                 self.push(place.as_ref(), Diagnostic::error("missing-key", message));
             }

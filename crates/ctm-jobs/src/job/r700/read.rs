@@ -2,10 +2,7 @@
 
 use crate::job::keys;
 use crate::job::names::name_of_text;
-use crate::job::r700::draft::LookupDraft;
-use crate::job::r700::model::{
-    COMPARES, ConstantBuffer, Contents, Elements, FILTERS, FetchBuffer, KINDS, MIPS, MemoryBlock, R700Pass, WRAPS,
-};
+use crate::job::r700::model::{ConstantBuffer, Contents, FetchBuffer, MemoryBlock, R700Pass};
 use crate::job::read::Reader;
 use crate::job::slots::{Slots, register_number};
 use crate::job::tree::{Node, Origin, Table, Value};
@@ -14,7 +11,7 @@ use ctm_files::r700::target_name;
 use ctm_launch::Ref;
 use ctm_launch::r700::target_of;
 
-use ctm_exec::r700::{LoopConstant, Space, Target};
+use ctm_exec::r700::{Space, Target};
 use ctm_files::FileKind;
 use ctm_files::array::ItemType;
 use ctm_isa::r700::ops::{DataFormat, FormatComp, NumFormat};
@@ -93,7 +90,12 @@ impl Reader {
         draft
     }
 
-    fn optional(&mut self, table: &Table, key: &str, range: std::ops::RangeInclusive<i128>) -> Option<i128> {
+    pub(in crate::job) fn optional(
+        &mut self,
+        table: &Table,
+        key: &str,
+        range: std::ops::RangeInclusive<i128>,
+    ) -> Option<i128> {
         table.get(key).and_then(|n| self.integer(key, n, range))
     }
 
@@ -132,31 +134,6 @@ impl Reader {
                 }
             }
         }
-    }
-
-    /// `[count, first index, step]` of a loop (R700 §3.7.3).
-    pub(in crate::job) fn loop_constant(&mut self, key: &str, node: &Node) -> Option<LoopConstant> {
-        let Value::Array(list) = &node.value else {
-            let message =
-                format!("loop constant {key} is {}, it must be [count, first index, step]", node.value.kind());
-            self.error(node.origin, "bad-value", message);
-            return None;
-        };
-        if !(1..=3).contains(&list.len()) {
-            let message =
-                format!("loop constant {key} is a list of {}, it must be [count, first index, step]", list.len());
-            self.error(node.origin, "bad-value", message);
-            return None;
-        }
-        let mut part = |at: usize, name: &str, range| match list.get(at) {
-            Some(node) => self.integer(name, node, range),
-            None => Some(0),
-        };
-        Some(LoopConstant {
-            count: part(0, "count", 0..=4095)? as u16,
-            start: part(1, "first index", 0..=4095)? as u16,
-            step: part(2, "step", -128..=127)? as i8,
-        })
     }
 
     /// One of `values`, `data` and `memory`.
@@ -346,44 +323,6 @@ impl Reader {
             self.error(node.origin, "bad-value", format!("`{key}` is {shown}, R700 outputs are {allowed}"));
         }
         found
-    }
-
-    /// How an output's elements are saved.
-    pub(in crate::job) fn elements(&mut self, node: &Node) -> Option<Elements> {
-        self.choice("format", node, &Elements::NAMES)
-    }
-
-    /// The keys of a texture that only R700 has.
-    pub(in crate::job) fn lookup(&mut self, table: &Table) -> LookupDraft {
-        let sampler = table.get("sampler").and_then(|n| {
-            let which = self.slot("sampler", n, Slots::SAMPLER)?;
-            Some(self.located(which, n.origin))
-        });
-        let levels = table.get("levels").and_then(|n| match &n.value {
-            Value::Array(list) => list.iter().map(|n| self.data("levels", n)).collect::<Option<Vec<_>>>(),
-            _ => self.data("levels", n).map(|one| vec![one]),
-        });
-        let wrap_z = match table.get("wrap") {
-            Some(Node { value: Value::Array(list), .. }) if list.len() == 3 => self.choice("wrap", &list[2], &WRAPS),
-            Some(n @ Node { value: Value::String(_), .. }) => self.choice("wrap", n, &WRAPS),
-            _ => None,
-        };
-        let mut real = |key: &str| table.get(key).and_then(|n| self.real(key, n));
-        let (min_lod, max_lod, lod_bias) = (real("min_lod"), real("max_lod"), real("lod_bias"));
-        LookupDraft {
-            sampler,
-            kind: table.get("kind").and_then(|n| self.choice("kind", n, &KINDS)),
-            depth: self.optional(table, "depth", 1..=8192).map(|n| n as u32),
-            levels,
-            wrap_z,
-            minify: table.get("minify").and_then(|n| self.choice("minify", n, &FILTERS)),
-            mip: table.get("mip").and_then(|n| self.choice("mip", n, &MIPS)),
-            lod: [min_lod, max_lod],
-            lod_bias,
-            compare: table.get("compare").and_then(|n| self.choice("compare", n, &COMPARES)),
-            anisotropy: self.optional(table, "anisotropy", 1..=16).map(|n| n as u8),
-            seamless: table.get("seamless").and_then(|n| self.boolean("seamless", n)),
-        }
     }
 
     /// Whether the job's first program is for the R700, by its name or its contents.

@@ -3,7 +3,7 @@
 use super::save;
 use crate::job::located::Located;
 use crate::job::model::Output;
-use crate::job::r700::model::{Elements, FetchBuffer, MemoryBlock, R700Pass, Vertex};
+use crate::job::r700::model::{Elements, FetchBuffer, MemoryBlock, Vertex};
 use crate::job::ready::{Own, R700Ready, of_pass, target_at};
 use crate::job::report::{JobReport, OutputResult, Place as ResultPlace};
 use crate::job::run::session::{Backing, Held, Outputs, SaveOrder, State};
@@ -64,12 +64,12 @@ impl Backing for ArraysBacking {
 
     fn reuse(&self, array: &Pictured, size: [u32; 2], output: &Output) -> Option<Pictured> {
         let fits = [array.picture.width, array.picture.height] == size;
-        fits.then(|| Pictured { picture: Arc::clone(&array.picture), elements: output.elements })
+        fits.then(|| Pictured { picture: Arc::clone(&array.picture), elements: output.elements() })
     }
 
     fn fresh(&mut self, [width, height]: [u32; 2], output: &Output) -> Result<Pictured, JobError> {
         let elements = vec![output.clear; width as usize * height as usize];
-        Ok(Pictured { picture: Arc::new(Picture { width, height, elements }), elements: output.elements })
+        Ok(Pictured { picture: Arc::new(Picture { width, height, elements }), elements: output.elements() })
     }
 
     fn same(a: &Pictured, b: &Pictured) -> bool {
@@ -82,8 +82,7 @@ impl Backing for ArraysBacking {
         let shown = memories(&mut state.report, own);
         let mut launch = ready.launch(state.job, pass, state.report.passes[index].launches, state.control);
         launch.options.engine = Some(&*self.engine);
-        let default = R700Pass::default();
-        let of_job = pass.r700.as_ref().unwrap_or(&default);
+        let Some(of_job) = pass.r700() else { return Ok(()) };
         launch.bindings.push(Binding::Host(HostRegisters {
             stage: own.stage,
             chip: own.chip,
@@ -153,7 +152,7 @@ impl Backing for ArraysBacking {
     }
 
     fn end_pass(&mut self, state: &mut Arrays<'_>, index: usize) -> Result<(), JobError> {
-        let Some(own) = &state.job.passes[index].r700 else { return Ok(()) };
+        let Some(own) = state.job.passes[index].r700() else { return Ok(()) };
         for memory in &own.memories {
             save_memory(&mut state.report, memory)?;
         }

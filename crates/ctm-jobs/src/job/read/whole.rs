@@ -3,11 +3,9 @@
 use super::Reader;
 use crate::job::draft::Draft;
 use crate::job::keys;
-use crate::job::model::{Conditional, Output, Pass, Run, Texture};
+use crate::job::model::{OwnPass, Pass, Run};
 use crate::job::tree::Node;
-use ctm_device::commands::{CondLoc, CondTest};
 use ctm_device::engine::EngineKind;
-use ctm_device::mc::Tiling;
 use ctm_exec::GroupSize;
 use ctm_files::load::Isa;
 use ctm_files::render::Report;
@@ -22,7 +20,7 @@ impl Reader {
             (EngineKind::Jit.name(), EngineKind::Jit),
             (EngineKind::Verify.name(), EngineKind::Verify),
         ];
-        let mut run = Run::of(self.isa.unwrap_or(Isa::X1k));
+        let mut run = Run::of(self.program_isa());
         match EngineKind::preferred() {
             Ok(engine) => run.engine = engine.into(),
             Err(e) => self.reports.push(Report::bare(Diagnostic::error("bad-value", e.to_string()))),
@@ -85,15 +83,12 @@ impl Reader {
             }
             return None;
         }
-        let conditional = draft.conditional.map(|c| Conditional {
-            location: c.location.unwrap_or(CondLoc::Dpp),
-            test: c.test.unwrap_or(CondTest::Always),
-            value: c.value.unwrap_or(0),
-            clear: c.clear.unwrap_or(0),
-            buffer: c.buffer,
-            write: c.write.unwrap_or(true),
-            save: draft.conditional_save,
-        });
+        let textures = draft.textures.iter().filter_map(|part| self.texture(&part.table)).collect();
+        let outputs = draft.outputs.iter().filter_map(|part| self.output(&part.table, part.fresh)).collect();
+        let own = match self.program_isa() {
+            Isa::X1k => OwnPass::X1k(draft.conditional.and_then(|node| self.conditional(&node))),
+            Isa::R700 => OwnPass::R700(Box::new(draft.r700)),
+        };
         Some(Pass {
             name: draft.name,
             repeat: if draft.origin.is_some() { draft.repeat.unwrap_or(1) } else { 1 },
@@ -106,40 +101,9 @@ impl Reader {
             varying: draft.varying,
             int: draft.int,
             bool: draft.bool,
-            textures: draft
-                .textures
-                .into_iter()
-                .map(|t| Texture {
-                    slot: t.slot,
-                    data: t.data,
-                    output: t.output,
-                    filter: t.filter.unwrap_or_default(),
-                    wrap: t.wrap.unwrap_or_default(),
-                    has_wrap: t.wrap.is_some(),
-                    border: t.border.unwrap_or_default(),
-                    format: t.format,
-                    tiling: t.tiling,
-                    size: t.size,
-                    lookup: t.lookup.finish(),
-                })
-                .collect(),
-            outputs: draft
-                .outputs
-                .into_iter()
-                .map(|o| Output {
-                    saves: o.saves(true),
-                    slot: o.slot,
-                    clear: o.clear.unwrap_or_default(),
-                    fresh: o.fresh,
-                    format: o.format,
-                    elements: o.elements.unwrap_or_default(),
-                    tiling: o.tiling.unwrap_or(Tiling::Linear),
-                    size: o.size,
-                    mask: o.mask.unwrap_or(15),
-                })
-                .collect(),
-            conditional,
-            r700: self.is_r700().then_some(draft.r700),
+            textures,
+            outputs,
+            own,
         })
     }
 

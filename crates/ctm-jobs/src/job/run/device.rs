@@ -9,13 +9,13 @@ use crate::job::surface::{Elements, Rect, fill, with_rows};
 use ctm_device::device::{Caches, Device, DeviceOptions};
 use ctm_device::mc::{Format, Surface, Tiling};
 use ctm_device::memory::{ArenaId, ArenaOptions, GpuAddr};
-use ctm_exec::x1k::Sampler;
 use ctm_exec::{Control, Engine};
 use ctm_files::Saving;
 use ctm_files::array::{Kind, write_rows};
 use ctm_files::error::JobError;
 use ctm_files::render::Report;
 use ctm_isa::diag::Diagnostic;
+use ctm_launch::source::of_input;
 use ctm_launch::{Binding, Client, DeviceArray, Place, Ref};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -120,11 +120,11 @@ impl DeviceBacking {
     /// One buffer for all passes, as large as the largest domain that uses it.
     fn conditional_buffer(&mut self, job: &Job, elements: Option<&Elements>) -> Result<(), JobError> {
         let mut rect: Option<Rect> = None;
-        for pass in job.passes.iter().filter(|p| p.conditional.is_some()) {
+        for pass in job.passes.iter().filter(|p| p.conditional().is_some()) {
             rect = Some(Rect::around(rect, pass.domain));
         }
         let Some(rect) = rect else { return Ok(()) };
-        let clear = job.passes.iter().find_map(|p| p.conditional.as_ref()).map_or(0, |c| c.clear);
+        let clear = job.passes.iter().find_map(|p| p.conditional()).map_or(0, |c| c.clear);
         let (mut width, mut height) = (rect.x + rect.width, rect.y + rect.height);
         if let Some([rows, columns, _]) = elements.map(Elements::shape) {
             width = width.max(u32::try_from(columns).unwrap_or(u32::MAX));
@@ -214,12 +214,12 @@ impl Backing for DeviceBacking {
 
     fn reuse(&self, array: &Placed, size: [u32; 2], output: &Output) -> Option<Placed> {
         let Surface { height, format, tiling, .. } = array.surface;
-        let fits = [array.width, height] == size && format == format_of(output) && tiling == output.tiling;
+        let fits = [array.width, height] == size && format == output.device_format() && tiling == output.tiling;
         fits.then(|| array.clone())
     }
 
     fn fresh(&mut self, [width, height]: [u32; 2], output: &Output) -> Result<Placed, JobError> {
-        let (block, surface, is_new) = self.surface((width, height), format_of(output), output.tiling)?;
+        let (block, surface, is_new) = self.surface((width, height), output.device_format(), output.tiling)?;
         if is_new && output.clear == [0; 4] {
             // Memory without writes holds zeros; its pages are allocated by the first write.
             self.client.device_mut().host_writes(surface.base, surface.bytes());
@@ -249,8 +249,7 @@ impl Backing for DeviceBacking {
                 Some((read.output, own.or_else(|| state.read(read.output, read.pass.as_deref()))?))
             });
             let (surface, columns) = self.input(texture, from)?;
-            let t = &texture.texture;
-            let sampler = Sampler { filter: t.filter, wrap: t.wrap, border: t.border };
+            let sampler = of_input(&texture.texture.sampler);
             let array = DeviceArray { surface, columns }.into();
             launch.bindings.push(Binding::Input(Ref::Index(texture.slot), array, Some(sampler)));
         }
@@ -259,7 +258,7 @@ impl Backing for DeviceBacking {
             let place = Place::Device { surface: held.array.surface, mask: output.output.mask };
             launch.bindings.push(Binding::Output(Ref::Index(output.slot), place));
         }
-        if let (Some((buffer, _)), Some(c)) = (self.conditional, &pass.conditional) {
+        if let (Some((buffer, _)), Some(c)) = (self.conditional, pass.conditional()) {
             let Conditional { location, test, value, write, .. } = *c;
             launch.bindings.push(Binding::Conditional(ctm_launch::Conditional {
                 buffer,
@@ -281,7 +280,7 @@ impl Backing for DeviceBacking {
     }
 
     fn end_pass(&mut self, state: &mut State<'_, Placed>, index: usize) -> Result<(), JobError> {
-        let conditional = state.job.passes[index].conditional.as_ref();
+        let conditional = state.job.passes[index].conditional();
         self.save_conditional(state, conditional.and_then(|c| c.save.as_ref()))
     }
 
@@ -301,11 +300,6 @@ impl Backing for DeviceBacking {
         report.conditional = self.conditional;
         report.device = Some(self.client.into_device());
     }
-}
-
-/// The layout of an output in device memory.
-fn format_of(output: &Output) -> Format {
-    output.format.unwrap_or(Format::Float32x4)
 }
 
 fn order(tiling: Tiling) -> &'static str {
@@ -340,9 +334,9 @@ fn estimate(job: &Job, prepared: &Prepared) -> u64 {
             let o = &output.output;
             let [w, h] = o.size.map_or([w, h], |[w, h]| [w as usize, h as usize]);
             let reread = !ready.reads.is_empty();
-            total += surface(w, h, format_of(o), o.tiling) * if reread { 3 } else { 1 };
+            total += surface(w, h, o.device_format(), o.tiling) * if reread { 3 } else { 1 };
         }
-        if pass.conditional.is_some() {
+        if pass.conditional().is_some() {
             total += surface(4096.min(w.max(1)), 4096.min(h.max(1)), Format::Float32x1, Tiling::Linear);
         }
     }

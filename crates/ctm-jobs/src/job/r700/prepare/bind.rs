@@ -10,7 +10,7 @@ use crate::job::r700::model::{ConstantBuffer, Contents, FetchBuffer, R700Pass, t
 use crate::job::ready::{Arrays, OutputRead, ReadyMemory};
 use crate::job::slots::Slots;
 use ctm_exec::r700::resources::{BufferData, Image, TextureKind};
-use ctm_exec::r700::{Constants, Sampler, Space};
+use ctm_exec::r700::{Constants, Space};
 use ctm_files::FileKind;
 use ctm_files::array::dwords;
 use ctm_files::load::read_file;
@@ -252,11 +252,11 @@ impl Checker {
                 let message = format!("texture {slot} is given, and the program does not read it");
                 self.warn(&texture.slot, "input-not-read", message);
             }
-            let samplers = match &texture.lookup.sampler {
+            let samplers = match &texture.sampler_slot {
                 Some(which) => self.r700_number(which, program, SymbolKind::Sampler, "sampler").into_iter().collect(),
                 None => read_with.cloned().unwrap_or_default(),
             };
-            let sampler = sampler(texture);
+            let sampler = texture.sampler;
             for id in samplers {
                 if arrays.samplers.insert(id, sampler).is_some_and(|other| other != sampler) {
                     let message = format!("two textures describe sampler {id}, and not in the same way");
@@ -305,8 +305,8 @@ impl Checker {
     /// A texture of a file that has a format, a kind and levels of its own.
     fn texture_file(&mut self, texture: &Texture, data: &Located<Data>, path: &Path) -> Option<Image> {
         let of_file = [
-            ("depth", texture.lookup.depth.is_some()),
-            ("levels", !texture.lookup.levels.is_empty()),
+            ("depth", texture.depth.is_some()),
+            ("levels", !texture.levels.is_empty()),
             ("size", texture.size.is_some()),
             ("format", texture.format.is_some()),
         ];
@@ -336,8 +336,8 @@ impl Checker {
             return self.texture_file(texture, data, path);
         }
         let (first, format) = self.keep(texels(data, texture.size, texture.format.as_ref()))?;
-        let kind = texture.lookup.kind;
-        let depth = match (kind, texture.lookup.depth) {
+        let kind = texture.kind;
+        let depth = match (kind, texture.depth) {
             (TextureKind::OneD | TextureKind::TwoD, Some(depth)) if depth != 1 => {
                 let message = format!("`depth` is {depth}, textures of one and two dimensions have no depth");
                 self.error(&texture.slot, "bad-value", message);
@@ -364,11 +364,11 @@ impl Checker {
             self.error(data, "bad-array", message);
             return None;
         }
-        let levels = u32::try_from(texture.lookup.levels.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let levels = u32::try_from(texture.levels.len()).unwrap_or(u32::MAX).saturating_add(1);
         let [width, height, depth] = size;
         let shape = ctm_exec::r700::Texture { kind, width, height, depth, levels, format, ..Default::default() };
         let mut images = vec![first.elements];
-        for (level, data) in (1u32..).zip(&texture.lookup.levels) {
+        for (level, data) in (1u32..).zip(&texture.levels) {
             let (picture, _) = self.keep(texels(data, None, None))?;
             let [w, h, d] = shape.size(level);
             if (picture.width, picture.height) != (w, h * d) {
@@ -442,25 +442,5 @@ impl Checker {
             out.push(ReadyMemory { space, initial: initial.map(Arc::new), fresh: memory.fresh });
         }
         out
-    }
-}
-
-/// How a texture's samplers sample.
-fn sampler(texture: &Texture) -> Sampler {
-    let l = &texture.lookup;
-    let default = Sampler::default();
-    Sampler {
-        magnify: texture.filter,
-        minify: l.minify.unwrap_or(texture.filter),
-        mip: l.mip,
-        wrap: [texture.wrap[0], texture.wrap[1], l.wrap_z],
-        border: texture.border,
-        min_lod: l.lod[0].unwrap_or(default.min_lod),
-        max_lod: l.lod[1].unwrap_or(default.max_lod),
-        lod_bias: l.lod_bias,
-        compare: l.compare,
-        max_anisotropy: l.anisotropy.unwrap_or(default.max_anisotropy),
-        seamless: l.seamless,
-        ..default
     }
 }
