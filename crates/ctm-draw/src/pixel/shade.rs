@@ -122,6 +122,9 @@ impl Wide for Mixed<'_, '_> {
     }
 }
 
+/// A parameter of all vertices, in back and in front faces; `None` where there is none.
+type ByFace<'v> = [Option<&'v [[u32; 4]]>; 2];
+
 /// A start value of a pixel: of its quad, its place, its mask.
 type OfPixel<'a> = dyn Fn(&ShadeQuad, [i32; 2], u8) -> [u32; 4] + 'a;
 
@@ -306,7 +309,7 @@ impl Shader<'_> {
         let inputs = &self.state.inputs;
         let list = (0u8..).zip(inputs.parameters).take(self.registers());
         // The parameters of back and of front faces.
-        let found: Vec<(&PixelInput, [Option<&[[u32; 4]]>; 2])> = list
+        let found: Vec<(&PixelInput, ByFace<'_>)> = list
             .map(|(register, input)| {
                 (0..4).for_each(|element| {
                     scratch.row(register, element);

@@ -145,7 +145,7 @@ impl Functions<'_> {
     }
 
     /// The integer of A0 (`ops::to_integer`).
-    pub fn to_integer(&mut self, a: Value) -> Value {
+    pub fn integer_of(&mut self, a: Value) -> Value {
         let floor = self.floor(a);
         let [least, most] = [-32768f32, 32767.0].map(|bound| self.bits(bound.to_bits()));
         let raised = self.maximum(floor, least);

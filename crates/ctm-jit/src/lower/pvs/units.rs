@@ -165,7 +165,7 @@ impl Units<'_> {
         for component in (0..4).filter(|c| mask >> c & 1 == 1) {
             let Some(mut value) = values[component] else { continue };
             if kind == DstType::A0 {
-                value = Functions(self.build).to_integer(value);
+                value = Functions(self.build).integer_of(value);
             }
             let var = Var::gpr(register, component);
             if let Some(holds) = result.conditions[component] {
