@@ -4,7 +4,7 @@
 //! the path goes on (pvs-encoding §6).
 
 use super::{Vector, ops};
-use crate::engine::{Fault, FaultKind};
+use crate::fault::{Fault, FaultKind};
 use crate::float::{ONE, SIGN};
 use crate::x1k::ops::clamp;
 use ctm_isa::pvs::flow::{Action, FlowTable, action};
