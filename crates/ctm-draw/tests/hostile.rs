@@ -293,7 +293,8 @@ fn one(seed: u64) -> Option<(u64, Vec<u8>, Vec<u8>)> {
     state.colour.constant = std::array::from_fn(|_| r.number());
     state.colour.logic = if r.one_in(4) { LogicOp(r.below(256) as u8) } else { LogicOp::COPY };
     state.colour.multiwrite = r.one_in(6);
-    state.colour.alpha_test = r.one_in(6).then(|| AlphaTest { compare: r.of(&Compare::ALL), reference: r.number(), steps: None });
+    state.colour.alpha_test =
+        r.one_in(6).then(|| AlphaTest { compare: r.of(&Compare::ALL), reference: r.number(), steps: None });
     state.colour.alpha_to_coverage = r.one_in(8).then(|| std::array::from_fn(|_| r.below(256) as u8));
     let numbers = [
         NumberType::Unorm,

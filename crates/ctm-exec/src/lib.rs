@@ -8,7 +8,7 @@
 //! Vertex programs of the R5xx run one vertex at a time: [`pvs`].
 //!
 //! Shared by both instruction sets: the values of every launch ([`domain`], [`fault`], [`outcome`]), numbers ([`float`], [`transcendental`]), arrays and coordinates ([`arrays`], [`sample`]), start values
-//! ([`plane`], [`ramp`], [`rows`]), groups of quads ([`groups`]). [`x1k`] and [`r700`] never use each other; [`Interp`] runs both.
+//! ([`plane`], [`ramp`], [`rows`]), groups of quads ([`groups`]). [`x1k`] uses the texture unit of [`r700`] for draws ([`x1k::unit`]), and nothing else of it; [`Interp`] runs both.
 //!
 //! **Invariants.** Results never depend on thread count. A faulty program gives a [`Fault`] value, never a panic or an endless loop
 //! (every launch has a [`Budget`], and a caller can end it: [`Control`]). Denormals, NaN patterns and roundings are those of `docs/arithmetic.md`.

@@ -271,8 +271,7 @@ impl Shader<'_> {
                 Ok(Exports::R700(memory.rows))
             }
             Program::X1k(stage) => {
-                let targets =
-                    [0, 1, 2, 3].map(x1k::Target::Colour).into_iter().chain([x1k::Target::ConditionalValue]);
+                let targets = [0, 1, 2, 3].map(x1k::Target::Colour).into_iter().chain([x1k::Target::ConditionalValue]);
                 // Only programs that export a depth need rows for it.
                 let count = if stage.program.conditional_value { 5 } else { 4 };
                 let rows = LaneRows::new(LaneOrder::quads(domain), &targets.take(count).collect::<Vec<_>>());

@@ -11,11 +11,11 @@ use crate::ir::awake::settle_loops;
 use crate::ir::order::postorder;
 use crate::ir::x1k::{Block, Code, End, Flow, Frame, LoopOp, Outcome, Target};
 use crate::lower::x1k::{Asked, Builder};
-use ctm_isa::x1k::program::Lookups;
 use ctm_exec::x1k::Constants;
 use ctm_exec::x1k::alu::predicate_channel;
 use ctm_isa::x1k::inst::FcInstruction;
 use ctm_isa::x1k::ops::{AOp, BOp, FcOp, TexOp};
+use ctm_isa::x1k::program::Lookups;
 use ctm_isa::x1k::{ADDRESS_STACK, BRANCH_COUNTER_FULL, BRANCH_COUNTER_PARTIAL, Inst, LOOP_STACK, Program};
 use rustc_hash::FxHashMap as Map;
 

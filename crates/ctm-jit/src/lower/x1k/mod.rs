@@ -22,8 +22,8 @@ use ctm_exec::x1k::{tex, unit};
 use ctm_isa::r700::ops::Op2;
 use ctm_isa::x1k::formats::CmnInst;
 use ctm_isa::x1k::inst::{AluInst, Source, TexInstruction, inline_constant};
-use ctm_isa::x1k::program::Lookups;
 use ctm_isa::x1k::ops::{AlphaOp, AluResultSel, Channel, CompareOp, Imod, Omod, TexOp};
+use ctm_isa::x1k::program::Lookups;
 use ctm_isa::x1k::{FLOAT_CONSTANTS, Inst, OUTPUTS, Program, TEMPORARIES};
 use units::Units;
 
@@ -562,7 +562,8 @@ impl Builder {
         let zero = self.block.bits(0);
         let mut gradients = Vec::new();
         if inst.inst.op == TexOp::Dxdy {
-            for (set, (index, relative, of)) in unit::set_gradients(inst).into_iter().zip(unit::gradient_sources(inst)) {
+            for (set, (index, relative, of)) in unit::set_gradients(inst).into_iter().zip(unit::gradient_sources(inst))
+            {
                 let source = Source::Temp { index, relative };
                 self.guard(source);
                 let [s, t, r] = of.map(|c| self.source(source, c as usize));

@@ -129,7 +129,8 @@ pub(super) fn colour(registers: &Registers, n: u32) -> Result<Option<Colour>, Er
     }
     let bytes = ctm_exec::r700::formats::size_bytes(data).map_err(|_| wrong())? as u32;
     let address = registers.word(rb::RB3D_COLOROFFSET0::REGISTER, n).into();
-    let surface = TargetSurface::new(registers, address, 2 * registers.nth(Pitch::COLORPITCH, n), bytes, samples(registers));
+    let surface =
+        TargetSurface::new(registers, address, 2 * registers.nth(Pitch::COLORPITCH, n), bytes, samples(registers));
     Ok(Some(Colour { surface, format: ColourFormat { data, number, swap }, mask, slots: slots_of }))
 }
 
