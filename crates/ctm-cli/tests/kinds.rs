@@ -13,7 +13,10 @@ fn directory(name: &str) -> Dir {
     let read = |path: &str| std::fs::read(root.join(path)).unwrap();
     let d = Dir::new(name);
     d.file("run.toml", "program = \"a.x1k\"\ndomain = [0, 0, 3, 3]\n");
-    d.file("draw.toml", "size = [8, 8]\nprograms = [\"cube.gsh\"]\nmesh = \"cube\"\n");
+    d.file(
+        "draw.toml",
+        "size = [8, 8]\nprograms = [\"cube.gsh\"]\nmesh = \"cube\"\n[[texture]]\nname = \"colour\"\ndata = \"a.npy\"\n",
+    );
     d.file("a.x1k", "mov o0, 0.5\n").file("a.ps", "ps_3_0\nmov oC0, c0\n").file("a.cmd", "noop\n");
     d.file("cube.vsh", read("examples/draw/cube/cube.vsh")).file("cube.psh", read("examples/draw/cube/cube.psh"));
     d.file("a.capture", read("crates/ctm-radeon/tests/captures/plasma.capture")).file("a.ib", [0u8; 8]);
@@ -73,7 +76,7 @@ fn files_go_where_the_table_says() {
     let all: [&[&str]; 11] = [
         &["check", "run.toml"],
         &["draw", "draw.toml"],
-        &["draw", "cube.gsh"],
+        &["draw", "cube.gsh", "--in", "colour=a.npy"],
         &["check", "cube.gsh"],
         &["trace", "cube.gsh", "--draw-stage", "vertex"],
         &["profile", "cube.gsh", "--draw-stage", "vertex"],

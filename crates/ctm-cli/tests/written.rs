@@ -53,7 +53,10 @@ const COMMANDS: [(&[&str], &[&str]); 12] = [
     (&["dis", "a.elf", "-o", "again.x1k"], &["again.x1k"]),
     (&["run", "a.x1k", "--size", "8x4", "--out", "o0=a.npy"], &["a.npy"]),
     (&["run", "a.x1k", "--size", "8x4", "--out", "o0=a.png", "--dump-commands", "a.cmd"], &["a.png", "a.cmd"]),
-    (&["draw", "cube.gsh", "--mesh", "quad", "--size", "8x8", "-o", "d.png", "--depth", "d.npy"], &["d.png", "d.npy"]),
+    (
+        &["draw", "cube.gsh", "--in", "colour=a.png", "--size", "8x8", "-o", "d.png", "--depth", "d.npy"],
+        &["d.png", "d.npy"],
+    ),
     (&["trace", "a.x1k", "--size", "8x4", "-o", "a.jsonl"], &["a.jsonl"]),
     (&["profile", "a.x1k", "--size", "8x4", "-o", "a.html"], &["a.html"]),
     (&["profile", "a.x1k", "--size", "8x4", "--map", "instructions", "-o", "map.png"], &["map.png"]),

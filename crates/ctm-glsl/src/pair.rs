@@ -146,7 +146,7 @@ static PIXEL_ROW: StageRow = StageRow {
 struct Reached {
     /// Textures, counted from the first.
     textures: Vec<u8>,
-    /// Constant buffers that it locks, bit 0 = buffer 0.
+    /// Constant buffers that it locks or fetches, bit 0 = buffer 0.
     banks: u32,
 }
 
@@ -213,7 +213,7 @@ impl Bound<'_> {
         self.told[name].as_array().map(Vec::as_slice).ok_or(Error::Client(name))
     }
 
-    /// The constant buffers that the program locks, with their bytes.
+    /// The constant buffers that the program locks or fetches, with their bytes.
     fn banks(&self, row: &StageRow, reached: &Reached) -> Vec<(u32, &[u8])> {
         let Some(first) = ctm_radeon::registers::offset_of(row.banks) else { return Vec::new() };
         let bank = |n: u32| {
@@ -380,8 +380,12 @@ fn reach(words: &mut [u32], row: &StageRow, remarks: &mut Vec<String>) -> Reache
                         *word = word0.encode();
                     }
                 }
+                // Constants at a computed index are fetched: the resource of a constant buffer has its number.
+                Fetch::Vtx(vertex) if u32::from(vertex.word0.buffer_id) < BANKS => {
+                    reached.banks |= 1 << vertex.word0.buffer_id;
+                }
                 Fetch::Vtx(_) if row.stage == Stage::Vertex || row.stage == Stage::Pixel => remarks.push(format!(
-                    "the {} program reads constants by an index that it computes, through a fetch resource that containers do not name",
+                    "the {} program fetches from a buffer that is no constant buffer, and containers name none",
                     row.stage.name()
                 )),
                 _ => {}

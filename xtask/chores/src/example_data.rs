@@ -86,5 +86,6 @@ pub fn write(examples: &Path) -> Result<(), Box<dyn Error>> {
             _ => 0.0,
         }),
     )?;
-    save("life/start.png", &life())
+    save("life/start.png", &life())?;
+    crate::skin::write(&examples.join("draw/skin"))
 }

@@ -8,6 +8,7 @@ mod book;
 mod example_data;
 mod grammars;
 mod seeds;
+mod skin;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -1,15 +1,19 @@
 //! Meshes of glTF 2.0 files (`.gltf`, `.glb`): the triangles of the first scene, with the transformations of its nodes.
 //!
-//! Supported are positions, normals, first texture coordinates, first colours, indices; buffers within the file, beside it and as base64 text.
-//! Sparse accessors, extensions, skins and morph targets are refused or left out.
+//! Supported are positions, normals, first texture coordinates, first colours, first joints and weights, morph targets, indices; buffers within the file, beside
+//! it and as base64 text. Vertices of a skin stay where the mesh has them, as its joints alone place them (glTF 2.0, 3.7.3.3); other vertices of the same file get a joint that
+//! moves nothing. Sparse accessors, extensions and animations are refused or left out.
+//!
+//! Joints of several skins follow each other.
 //!
 //! **Invariant.** The memory of a mesh is bounded before it is taken: nodes that share children multiply, so instances, vertices and indices are
 //! counted first, each node once.
 
+mod skins;
+
 use super::Mesh;
 use crate::beside::{decoded, read_beside};
 use crate::kinds::FileKind;
-use ctm_draw::state::Topology;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -44,7 +48,9 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Mesh, String> {
     let mut reader = Reader {
         root: &root,
         buffers,
-        mesh: Mesh { topology: Topology::Triangles, vertices: Vec::new(), indices: Vec::new() },
+        mesh: Mesh::of_triangles(Vec::new(), Vec::new()),
+        first_joints: HashMap::new(),
+        still: None,
     };
     let scene = &root["scenes"][index(&root["scene"]).unwrap_or(0)];
     let nodes: Vec<usize> = match scene {
@@ -65,6 +71,7 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Mesh, String> {
     for node in nodes {
         reader.node(node, &IDENTITY, 0)?;
     }
+    reader.even_out();
     if reader.mesh.indices.is_empty() {
         return Err("it has no triangles".into());
     }
@@ -168,6 +175,20 @@ struct Reader<'a> {
     root: &'a Value,
     buffers: Vec<Cow<'a, [u8]>>,
     mesh: Mesh,
+    /// The number of the first joint of each skin that was used.
+    first_joints: HashMap<usize, usize>,
+    /// The joint that moves nothing.
+    still: Option<usize>,
+}
+
+/// The instance of a mesh.
+struct Instance<'n> {
+    /// Places its vertices; of a mesh with a skin it does not.
+    matrix: Matrix,
+    /// The number of its skin's first joint, and of its joints.
+    joints: Option<(usize, usize)>,
+    /// Weights of morph targets.
+    weights: &'n [Value],
 }
 
 /// Counts of instances, vertices and indices of nodes.
@@ -259,11 +280,15 @@ impl Reader<'_> {
             return Err(format!("node {number} does not exist, or nodes lie more than {DEEPEST} deep"));
         }
         let own = transformation(node);
-        let matrix: Matrix =
-            std::array::from_fn(|i| std::array::from_fn(|j| (0..4).map(|k| parent[i][k] * own[k][j]).sum()));
+        let matrix = product(parent, &own);
         if let Some(mesh) = index(&node["mesh"]) {
-            for primitive in list(&root["meshes"][mesh]["primitives"]) {
-                self.primitive(primitive, &matrix)?;
+            let mesh = &root["meshes"][mesh];
+            let joints = index(&node["skin"]).map(|skin| self.skin(skin)).transpose()?;
+            let weights = if node["weights"].is_array() { &node["weights"] } else { &mesh["weights"] };
+            let placed = if joints.is_some() { IDENTITY } else { matrix };
+            let instance = Instance { matrix: placed, joints, weights: list(weights) };
+            for primitive in list(&mesh["primitives"]) {
+                self.primitive(primitive, &instance)?;
             }
         }
         for child in list(&node["children"]).iter().filter_map(index) {
@@ -272,7 +297,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn primitive(&mut self, primitive: &Value, matrix: &Matrix) -> Result<(), String> {
+    fn primitive(&mut self, primitive: &Value, instance: &Instance<'_>) -> Result<(), String> {
+        let matrix = &instance.matrix;
         let mode = primitive["mode"].as_u64().unwrap_or(4);
         if !(4..=6).contains(&mode) {
             return Err(format!("a primitive has mode {mode}; triangles (4), strips (5) and fans (6) can be read"));
@@ -318,6 +344,9 @@ impl Reader<'_> {
         if let Some(&high) = order.iter().find(|&&n| n as usize >= positions.count) {
             return Err(format!("index {high} names no vertex, there are {}", positions.count));
         }
+        let count = positions.count;
+        self.joints(attributes, instance, count)?;
+        self.morphs(primitive, instance, (first, count))?;
         self.mesh.vertices.append(&mut vertices);
         let start = self.mesh.indices.len();
         let place = |n: usize| order[n] + first as u32;
@@ -366,6 +395,7 @@ impl Reader<'_> {
             Some("VEC2") => 2,
             Some("VEC3") => 3,
             Some("VEC4") => 4,
+            Some("MAT4") => 16,
             other => return Err(wrong(&format!("type {other:?} is not known here"))),
         };
         let kind = accessor["componentType"].as_u64().unwrap_or(0);
@@ -414,6 +444,17 @@ struct Accessor<'a> {
 }
 
 impl Accessor<'_> {
+    /// An item of sixteen floats as a matrix by rows: the file has columns.
+    fn matrix(&self, n: usize) -> Matrix {
+        let Some(data) = self.data.filter(|_| self.components == 16 && self.size == 4) else { return IDENTITY };
+        let first = n * self.stride;
+        let number = |at: usize| {
+            let at = first + 4 * at;
+            data.get(at..at + 4).and_then(|b| b.try_into().ok()).map_or(0.0, |b| f64::from(f32::from_le_bytes(b)))
+        };
+        std::array::from_fn(|row| std::array::from_fn(|column| number(4 * column + row)))
+    }
+
     fn filled(self) -> Option<Self> {
         self.data.is_some().then_some(self)
     }
@@ -438,6 +479,10 @@ impl Accessor<'_> {
         }
         out
     }
+}
+
+fn product(a: &Matrix, b: &Matrix) -> Matrix {
+    std::array::from_fn(|i| std::array::from_fn(|j| (0..4).map(|k| a[i][k] * b[k][j]).sum()))
 }
 
 /// A node's own matrix, by rows.

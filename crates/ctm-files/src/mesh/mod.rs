@@ -22,23 +22,52 @@ pub enum Channel {
     Texcoord,
     /// Red, green, blue, alpha.
     Colour,
+    /// Numbers of the four joints that move the vertex.
+    Joints,
+    /// Their weights.
+    Weights,
+    /// x, y, z of a morph target less the position, 0.
+    Morph(u8),
+    /// x, y, z of a morph target's normal less the normal, 0.
+    MorphNormal(u8),
 }
 
 impl Channel {
     /// Every channel with its name.
-    pub const ALL: [(&'static str, Self); 4] = [
+    pub const ALL: [(&'static str, Self); 14] = [
         ("position", Self::Position),
         ("normal", Self::Normal),
         ("texcoord", Self::Texcoord),
         ("colour", Self::Colour),
+        ("joints", Self::Joints),
+        ("weights", Self::Weights),
+        ("morph0", Self::Morph(0)),
+        ("morph1", Self::Morph(1)),
+        ("morph2", Self::Morph(2)),
+        ("morph3", Self::Morph(3)),
+        ("morph_normal0", Self::MorphNormal(0)),
+        ("morph_normal1", Self::MorphNormal(1)),
+        ("morph_normal2", Self::MorphNormal(2)),
+        ("morph_normal3", Self::MorphNormal(3)),
     ];
+
+    /// Its place among the values that every vertex has; `None` of those of skins and morph targets.
+    #[must_use]
+    pub fn place(self) -> Option<usize> {
+        Self::ALL.iter().take(4).position(|row| row.1 == self)
+    }
 
     /// The channel that an attribute's name speaks of.
     #[must_use]
     pub fn of_attribute(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| name.contains(word));
+        let digit = || name.chars().rev().find_map(|c| c.to_digit(10)).and_then(|n| u8::try_from(n).ok()).unwrap_or(0);
         match () {
+            () if says(&["morph", "target"]) && says(&["norm"]) => Some(Self::MorphNormal(digit())),
+            () if says(&["morph", "target"]) => Some(Self::Morph(digit())),
+            () if says(&["weight"]) => Some(Self::Weights),
+            () if says(&["joint", "bone"]) => Some(Self::Joints),
             () if says(&["norm"]) => Some(Self::Normal),
             () if says(&["tex", "uv", "coord", "st0"]) => Some(Self::Texcoord),
             () if says(&["col"]) => Some(Self::Colour),
@@ -88,6 +117,32 @@ pub struct Mesh {
     pub vertices: Vec<[[f32; 4]; 4]>,
     /// Which vertices.
     pub indices: Vec<u32>,
+    /// Its skin, if it has one.
+    pub skin: Option<Skin>,
+    /// Its morph targets.
+    pub morphs: Vec<Morph>,
+}
+
+/// The joints that move the vertices of a mesh.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Skin {
+    /// Of each vertex the numbers of four joints.
+    pub joints: Vec<[f32; 4]>,
+    /// Of each vertex their weights.
+    pub weights: Vec<[f32; 4]>,
+    /// Of each joint the matrix by which it moves vertices, at rest: by rows.
+    pub matrices: Vec<[[f32; 4]; 4]>,
+}
+
+/// A morph target: differences that are added to the vertices by a weight.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Morph {
+    /// Of each vertex the difference of the position, and 0.
+    pub positions: Vec<[f32; 4]>,
+    /// Of each vertex the difference of the normal, and 0.
+    pub normals: Vec<[f32; 4]>,
+    /// The weight that the file gives it.
+    pub weight: f32,
 }
 
 /// The reason why there is no mesh.
@@ -180,12 +235,77 @@ fn vertex([x, y, z]: [f32; 3], [nx, ny, nz]: [f32; 3], [s, t]: [f32; 2], colour:
     [[x, y, z, 1.0], [nx, ny, nz, 0.0], [s, t, 0.0, 1.0], colour]
 }
 
+impl Skin {
+    /// The sum of a vertex's joints, by their weights: the matrix that moves it, by rows.
+    #[must_use]
+    pub fn matrix(&self, vertex: usize) -> [[f32; 4]; 4] {
+        let mut sum = [[0.0; 4]; 4];
+        let (joints, weights) = (self.joints.get(vertex), self.weights.get(vertex));
+        for (joint, weight) in joints.into_iter().flatten().zip(weights.into_iter().flatten()) {
+            let Some(matrix) = self.matrices.get(*joint as usize) else { continue };
+            for (sum, row) in sum.as_flattened_mut().iter_mut().zip(matrix.as_flattened()) {
+                *sum += weight * row;
+            }
+        }
+        sum
+    }
+
+    /// Moves a vertex and its normal.
+    fn pose(&self, n: usize, vertex: &mut [[f32; 4]; 4]) {
+        let matrix = self.matrix(n);
+        let [position, normal, ..] = *vertex;
+        let moved = |value: [f32; 4]| -> [f32; 4] {
+            std::array::from_fn(|row| (0..4).map(|k| matrix[row][k] * value[k]).sum())
+        };
+        let ([x, y, z, _], [nx, ny, nz, _]) = (moved(position), moved(normal));
+        let length = (nx * nx + ny * ny + nz * nz).sqrt();
+        let unit = |value: f32| if length > 0.0 { value / length } else { 0.0 };
+        (vertex[0], vertex[1]) = ([x, y, z, 1.0], [unit(nx), unit(ny), unit(nz), 0.0]);
+    }
+}
+
 impl Mesh {
     /// The values of a channel, vertex by vertex.
     #[must_use]
     pub fn channel(&self, channel: Channel) -> Vec<[f32; 4]> {
-        let at = Channel::ALL.iter().position(|row| row.1 == channel).unwrap_or(0);
-        self.vertices.iter().map(|vertex| vertex[at]).collect()
+        let none = |first: f32| vec![[first, 0.0, 0.0, 0.0]; self.vertices.len()];
+        let of_target = |n: u8, list: fn(&Morph) -> &Vec<[f32; 4]>| self.morphs.get(usize::from(n)).map(list).cloned();
+        match channel {
+            Channel::Position | Channel::Normal | Channel::Texcoord | Channel::Colour => {
+                let at = channel.place().unwrap_or(0);
+                self.vertices.iter().map(|vertex| vertex[at]).collect()
+            }
+            Channel::Joints => self.skin.as_ref().map_or_else(|| none(0.0), |skin| skin.joints.clone()),
+            // All of joint 0.
+            Channel::Weights => self.skin.as_ref().map_or_else(|| none(1.0), |skin| skin.weights.clone()),
+            Channel::Morph(n) => of_target(n, |morph| &morph.positions).unwrap_or_else(|| none(0.0)),
+            Channel::MorphNormal(n) => of_target(n, |morph| &morph.normals).unwrap_or_else(|| none(0.0)),
+        }
+    }
+
+    /// Morphs and moves the vertices as the file's own weights and joints do, for programs that do not do it themselves.
+    pub fn pose(&mut self, morphs: bool, skin: bool) {
+        if morphs {
+            for morph in std::mem::take(&mut self.morphs) {
+                for (n, vertex) in self.vertices.iter_mut().enumerate() {
+                    for (place, list) in [(0, &morph.positions), (1, &morph.normals)] {
+                        let difference = list.get(n).copied().unwrap_or_default();
+                        (0..3).for_each(|axis| vertex[place][axis] += morph.weight * difference[axis]);
+                    }
+                }
+            }
+        }
+        if let (true, Some(skin)) = (skin, self.skin.take_if(|_| skin)) {
+            for (n, vertex) in self.vertices.iter_mut().enumerate() {
+                skin.pose(n, vertex);
+            }
+        }
+    }
+
+    /// Triangles without a skin.
+    #[must_use]
+    pub const fn of_triangles(vertices: Vec<[[f32; 4]; 4]>, indices: Vec<u32>) -> Self {
+        Self { topology: Topology::Triangles, vertices, indices, skin: None, morphs: Vec::new() }
     }
 
     /// A built-in mesh: all lie within -1 to 1; front faces are counter-clockwise with y up. Texture coordinates begin in the upper left
@@ -201,7 +321,7 @@ impl Mesh {
     /// | `torus` | 32 x 16 squares, upright |
     #[must_use]
     pub fn built_in(name: &str) -> Option<Self> {
-        let mesh = |vertices, indices| Some(Self { topology: Topology::Triangles, vertices, indices });
+        let mesh = |vertices, indices| Some(Self::of_triangles(vertices, indices));
         match name {
             "triangle" => {
                 let corners = [([-0.8f32, -0.8], [0.0, 1.0]), ([0.8, -0.8], [1.0, 1.0]), ([0.0, 0.8], [0.5, 0.0])];
@@ -273,7 +393,7 @@ impl Mesh {
                 indices.extend([first, below, below + 1, first, below + 1, first + 1]);
             }
         }
-        Self { topology: Topology::Triangles, vertices, indices }
+        Self::of_triangles(vertices, indices)
     }
 
     /// A Wavefront OBJ file: `v`, `vt`, `vn` and `f`; everything else is passed over. Faces of more than three corners become fans. Where normals are
@@ -283,7 +403,7 @@ impl Mesh {
     /// The number of the first line that is wrong, and why.
     pub fn from_obj(text: &str) -> Result<Self, MeshError> {
         let (mut positions, mut texcoords, mut normals) = (Vec::new(), Vec::new(), Vec::new());
-        let mut mesh = Self { topology: Topology::Triangles, vertices: Vec::new(), indices: Vec::new() };
+        let mut mesh = Self::of_triangles(Vec::new(), Vec::new());
         for (number, line) in text.lines().enumerate() {
             let wrong = |message: String| MeshError::Line { number: number + 1, message };
             let mut words = line.split('#').next().unwrap_or("").split_whitespace();
@@ -380,7 +500,7 @@ impl Mesh {
             return Err(MeshError::NoVertices);
         }
         let indices = (0..vertices.len() as u32).collect();
-        Ok(Self { topology: Topology::Triangles, vertices, indices })
+        Ok(Self::of_triangles(vertices, indices))
     }
 
     /// A built-in mesh by its name, or a file: OBJ, glTF, or an array of vertices.

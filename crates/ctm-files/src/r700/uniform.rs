@@ -83,6 +83,43 @@ impl Uniform {
         self.of.columns * self.count
     }
 
+    /// Numbers of an element, without padding.
+    #[must_use]
+    pub const fn numbers(&self) -> usize {
+        self.of.rows * self.of.columns
+    }
+
+    /// Rows and columns of a matrix of floats; `None` of all others.
+    #[must_use]
+    pub fn matrix(&self) -> Option<[usize; 2]> {
+        (self.of.columns > 1 && self.of.element == Element::Float).then_some([self.of.rows, self.of.columns])
+    }
+
+    /// Whether it holds floats.
+    #[must_use]
+    pub fn is_float(&self) -> bool {
+        self.of.element == Element::Float
+    }
+
+    /// Element `n` of an array as a uniform of its own: `bones[3]`.
+    #[must_use]
+    pub fn element(&self, n: usize) -> Option<Self> {
+        let skipped = n.checked_mul(self.of.columns).filter(|_| n < self.count)?;
+        let place = match self.place {
+            UniformPlace::File(first) => UniformPlace::File(first + skipped),
+            UniformPlace::Buffer(bank, first) => UniformPlace::Buffer(bank, first + skipped),
+        };
+        Some(Self { name: format!("{}[{n}]", self.name), place, count: 1, ..self.clone() })
+    }
+
+    /// The first elements of an array, as many as these numbers fill, without or with padding; the whole where they fill no smaller array.
+    #[must_use]
+    pub fn beginning(&self, numbers: usize) -> Self {
+        let fits = |each: usize| numbers > 0 && numbers.is_multiple_of(each) && numbers / each <= self.count;
+        let each = [self.numbers(), 4 * self.of.columns].into_iter().find(|&each| fits(each));
+        Self { count: each.map_or(self.count, |each| numbers / each), ..self.clone() }
+    }
+
     /// Its type as GLSL writes it.
     fn declared(&self) -> String {
         if self.count > 1 { format!("{}[{}]", self.of.name, self.count) } else { self.of.name.to_owned() }
@@ -212,6 +249,19 @@ mod tests {
             error("float", 5, 6),
             "`u` is float[5] and takes 5 numbers (or 20, four for each constant); 6 are given"
         );
+    }
+
+    #[test]
+    fn elements_of_arrays_are_uniforms() {
+        let bones = Uniform { place: UniformPlace::Buffer(1, 8), ..uniform(code("mat4x4"), 32, 0) };
+        let third = bones.element(3).unwrap();
+        assert_eq!((third.place, third.count, third.constants()), (UniformPlace::Buffer(1, 8 + 12), 1, 4));
+        assert!(bones.element(32).is_none());
+        assert_eq!(bones.beginning(48).count, 3);
+        assert_eq!(bones.beginning(50).count, 32);
+        // Nine numbers, or twelve with padding.
+        let turns = uniform(code("mat3x3"), 4, 0);
+        assert_eq!((turns.beginning(18).count, turns.beginning(12).count, turns.matrix()), (2, 1, Some([3, 3])));
     }
 
     #[test]

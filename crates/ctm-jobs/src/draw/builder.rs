@@ -316,14 +316,15 @@ impl Draw {
                 return Err(Error::wrong("bad-mesh", message));
             }
             let channel = Channel::of_attribute(name);
-            let place = Channel::ALL.iter().position(|row| Some(row.1) == channel);
+            let place = channel.and_then(Channel::place);
             if let Some(place) = place {
                 vertices.iter_mut().zip(rows).for_each(|(vertex, row)| vertex[place] = *row);
             }
         }
         let most = u32::try_from(count).map_err(|_| Error::wrong("bad-mesh", "there are too many vertices"))?;
         let indices = self.indices.clone().unwrap_or_else(|| (0..most).collect());
-        Ok(Mesh { topology: self.plan.topology.unwrap_or(Topology::Triangles), vertices, indices })
+        let topology = self.plan.topology.unwrap_or(Topology::Triangles);
+        Ok(Mesh { topology, ..Mesh::of_triangles(vertices, indices) })
     }
 
     /// Draws it.

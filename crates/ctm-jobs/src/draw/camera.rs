@@ -1,5 +1,6 @@
 //! A camera and a turning object: the matrix that takes positions of a mesh to clip space.
 
+use super::matrices::MatrixKind;
 use ctm_files::mesh::vector::{cross, dot, minus, unit};
 
 /// Where an object is seen from.
@@ -28,12 +29,14 @@ pub struct Camera {
     pub spin: [f32; 3],
     /// The program gets the matrix row by row, instead of column by column.
     pub rows: bool,
+    /// Which of its matrices; `None`: the one that the constants' name speaks of, else all of the way to clip space.
+    pub matrix: Option<MatrixKind>,
 }
 
 impl Default for Camera {
     fn default() -> Self {
         let (eye, turn) = ([0.0, 0.0, 4.5], [25.0, 35.0, 0.0]);
-        Self { eye, at: [0.0; 3], fov: 40.0, turn, spin: [0.0, 360.0, 0.0], rows: false }
+        Self { eye, at: [0.0; 3], fov: 40.0, turn, spin: [0.0, 360.0, 0.0], rows: false, matrix: None }
     }
 }
 
@@ -45,9 +48,15 @@ fn times(a: &Matrix, b: &Matrix) -> Matrix {
 }
 
 impl Camera {
-    /// The matrix for a picture of this shape, at a point of an animation (0 to 1): sixteen numbers as the program takes them.
+    /// The matrix from the mesh to clip space for a picture of this shape, at a point of an animation (0 to 1): sixteen numbers as the program takes them.
     #[must_use]
     pub fn matrix(&self, width_by_height: f32, time: f32) -> [f32; 16] {
+        self.matrix_of(MatrixKind::ModelViewProjection, width_by_height, time)
+    }
+
+    /// One of its matrices, as [`Self::matrix`].
+    #[must_use]
+    pub fn matrix_of(&self, kind: MatrixKind, width_by_height: f32, time: f32) -> [f32; 16] {
         let back = unit(minus(self.eye, self.at));
         // Straight from above, z is up.
         let above = if back[0] == 0.0 && back[2] == 0.0 { [0.0, 0.0, -1.0] } else { [0.0, 1.0, 0.0] };
@@ -70,7 +79,20 @@ impl Camera {
         let about_z = [[cz, -sz, 0.0, 0.0], [sz, cz, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
         // The spin about y comes first, so that an object keeps its tilt towards the viewer.
         let model = times(&about_z, &times(&about_x, &about_y));
-        let whole = times(&projection, &times(&view, &model));
+        let whole = match kind {
+            MatrixKind::Model => model,
+            MatrixKind::View => view,
+            MatrixKind::Projection => projection,
+            MatrixKind::ModelView => times(&view, &model),
+            MatrixKind::ViewProjection => times(&projection, &view),
+            MatrixKind::ModelViewProjection => times(&projection, &times(&view, &model)),
+            // Both turn and neither scales, so the inverse transpose is the turn itself.
+            MatrixKind::Normal => {
+                let mut turn = times(&view, &model);
+                (0..3).for_each(|row| turn[row][3] = 0.0);
+                turn
+            }
+        };
         std::array::from_fn(|n| if self.rows { whole[n / 4][n % 4] } else { whole[n % 4][n / 4] })
     }
 }

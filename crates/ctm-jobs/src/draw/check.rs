@@ -1,8 +1,9 @@
 //! Mismatches of a draw's parts that do not prevent drawing.
 
+use super::bound::{BoundPair, Programs};
 use super::mesh::Channel;
 use super::plan::DrawPlan;
-use super::prepare::{BoundPair, Prepared, Programs};
+use super::prepare::Prepared;
 use crate::job::r700::uses::Uses;
 use ctm_draw::format::Colours;
 use ctm_exec::r700::Target;

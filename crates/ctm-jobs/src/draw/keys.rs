@@ -4,7 +4,7 @@
 //! use ctm::draw::keys;
 //!
 //! let sections = [
-//!     keys::DRAWING, keys::DRAW, keys::TARGET, keys::DEPTH, keys::TEXTURE, keys::CAMERA, keys::STENCIL, keys::BLEND, keys::RUN,
+//!     keys::DRAWING, keys::DRAW, keys::TARGET, keys::DEPTH, keys::TEXTURE, keys::BUFFER, keys::CAMERA, keys::STENCIL, keys::BLEND, keys::RUN,
 //!     keys::SLIDER,
 //! ];
 //! assert_eq!(sections.len(), keys::SECTIONS.len());
@@ -35,9 +35,10 @@ pub const DRAWING: Section = Section { name: "the top of the file", keys: &[
     key("instances", "how often the mesh is drawn"),
     key("restart",  "the index that ends a primitive"),
     key("constants", "numbers by a constant's name"),
+    key("buffer",   "uniform blocks, constant buffers and attributes from arrays"),
     key("camera",   "matrices of a viewer"),
     key("texture",  "textures"),
-    key("attributes", "the mesh's channel of an attribute: position, normal, texcoord or colour"),
+    key("attributes", "the mesh's channel of an attribute: position, normal, texcoord, colour, joints, weights, morph0 to morph3, morph_normal0 to morph_normal3"),
     key("interpolants", "X1K programs: the channels that temporaries hold at the start"),
     key("targets",  "the numbers of the targets that are drawn to"),
     key("viewport", "column, row, width and height"),
@@ -135,10 +136,18 @@ pub const TEXTURE: Section = Section { name: "[[texture]]", keys: &[
     key("compare", "never, less, less_equal, equal, greater_equal, greater, not_equal or always: comparison lookups"),
 ] };
 
+/// `[[buffer]]`.
+#[rustfmt::skip]
+pub const BUFFER: Section = Section { name: "[[buffer]]", keys: &[
+    key("name", "the name of a block, a uniform or an attribute, or cb and a number"),
+    key("data", "the file: .npy, or .raw with the bytes as they are").holds(Input),
+] };
+
 /// `[[camera]]`.
 #[rustfmt::skip]
 pub const CAMERA: Section = Section { name: "[[camera]]", keys: &[
-    key("constant", "the constants that get the matrix"),
+    key("constant", "the constants that get the matrix; without it those with usual names"),
+    key("matrix",   "model, view, projection, model_view, view_projection, model_view_projection or normal; as the name of the constants says, else the whole"),
     key("eye",  "the viewer, three numbers"),
     key("at",   "what the viewer looks at"),
     key("fov",  "the angle from the lower to the upper edge, in degrees"),
@@ -182,4 +191,4 @@ pub const RUN: Section = Section { name: "[run]", keys: &[
 
 /// All tables.
 pub const SECTIONS: &[&Section] =
-    &[&DRAWING, &DRAW, &TARGET, &DEPTH, &TEXTURE, &CAMERA, &STENCIL, &BLEND, &RUN, &SLIDER];
+    &[&DRAWING, &DRAW, &TARGET, &DEPTH, &TEXTURE, &BUFFER, &CAMERA, &STENCIL, &BLEND, &RUN, &SLIDER];

@@ -7,8 +7,11 @@
 //! | `keys`, `read` | job files (`docs/draw-jobs.md`) |
 //! | `flags` | flags of `ctm draw` into the tree of values of a job file |
 //! | `pair` | two programs and how they are linked |
-//! | `camera` | the matrix of a viewer |
+//! | `camera`, `matrices` | the matrices of a viewer, and usual names of matrices |
+//! | `blocks` | uniform blocks, constant buffers and attributes from arrays |
+//! | `bound` | programs with all that is bound to them |
 //! | `prepare` | files read, names resolved |
+//! | `reach` | the constants by number that a program reads |
 //! | `check` | mismatches that do not prevent drawing |
 //! | `paint` | draws, and the targets' contents after them |
 //!
@@ -50,29 +53,35 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod blocks;
+mod bound;
 mod builder;
 mod camera;
 mod check;
 mod flags;
 pub mod keys;
+mod matrices;
 mod names;
 mod paint;
 mod pair;
 mod plan;
 mod prepare;
+mod reach;
 mod read;
 
 pub use builder::Draw;
 pub use camera::Camera;
 use ctm_files::mesh;
-pub use ctm_files::mesh::{BUILT_IN, Channel, Mesh, MeshError};
+pub use ctm_files::mesh::{BUILT_IN, Channel, Mesh, MeshError, Morph, Skin};
 pub use ctm_files::r700::uniform::UniformPlace;
 pub use flags::{DRAW_FLAGS, DrawFlag};
+pub use matrices::MatrixKind;
 pub use names::TOPOLOGIES;
 pub use paint::{Behind, Drawn, DrawnTarget, PixelEvent};
-pub use pair::{Attribute, Links, Pair, Part};
+pub use pair::{Attribute, Block, Links, Pair, Part};
 pub use plan::{
-    Cull, DepthPlan, DrawPlan, Drawing, MeshSource, Mixing, ProgramSource, TargetPlan, TextureBinding, TextureData,
+    BlockBinding, BlockData, Cull, DepthPlan, DrawPlan, Drawing, MeshSource, Mixing, ProgramSource, TargetPlan,
+    TextureBinding, TextureData,
 };
 pub use prepare::{NoticeFn, Prepared};
 

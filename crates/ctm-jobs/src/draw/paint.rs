@@ -1,10 +1,12 @@
 //! Draws, and the contents of targets after them.
 
 use super::Error;
+use super::bound::{BoundPair, BoundX1k, PreparedDraw, Programs};
 use super::camera::Camera;
+use super::matrices::MatrixKind;
 use super::mesh::Mesh;
 use super::plan::{DrawPlan, TextureData};
-use super::prepare::{BoundPair, BoundX1k, Prepared, PreparedDraw, Programs};
+use super::prepare::Prepared;
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::{ColourFormat, Colours, NumberType};
 use ctm_draw::layout::Layout;
@@ -532,9 +534,16 @@ impl Prepared<'_> {
 impl PreparedDraw<'_> {
     /// Sets the matrices of its viewers.
     fn turn(&mut self, width_by_height: f32, time: f32) -> Result<(), Error> {
+        self.usual_matrices(width_by_height, time)?;
         for (number, (name, camera)) in self.plan.cameras.iter().enumerate() {
             match &mut self.programs {
-                Programs::Pair(_) => self.programs.constant(name, &camera.matrix(width_by_height, time))?,
+                Programs::Pair(_) if name.is_empty() => {}
+                Programs::Pair(bound) => {
+                    let kind = camera.matrix.or_else(|| MatrixKind::of_name(name));
+                    let kind = kind.unwrap_or(MatrixKind::ModelViewProjection);
+                    let numbers = bound.matrix_numbers(name, &camera.matrix_of(kind, width_by_height, time));
+                    self.programs.constant(name, &numbers)?;
+                }
                 Programs::X1k(bound) => {
                     // The first camera's rows are multiplied here, anew for each time.
                     if number == 0 {
@@ -542,6 +551,9 @@ impl PreparedDraw<'_> {
                     }
                 }
             }
+        }
+        if let Programs::Pair(bound) = &mut self.programs {
+            bound.show_fetched();
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use ctm_files::r700::gfd;
 use ctm_files::r700::uniform::Uniform;
 use ctm_files::r700::uniform::UniformPlace;
 use ctm_files::r700::{Loaded, is_r700, write_gfd};
-use ctm_image::r700::gfd::header::VariableKind;
+use ctm_image::r700::gfd::header::{VariableKind, VariableType};
 use ctm_image::r700::gfd::{Gfd, Shader, Variable};
 use ctm_image::r700::registers::{
     self, DbShaderControl, PsInControl0, PsInControl1, PsInputCntl, VsOutCntl, VsOutConfig,
@@ -66,7 +66,7 @@ pub struct Part {
 /// assert_eq!(part.uniforms().collect::<Vec<_>>(), ["matrix"]);
 /// // Offsets count dwords, places constants of four.
 /// assert_eq!(part.uniform("matrix"), Some(UniformPlace::File(4)));
-/// assert_eq!(pair.attributes(), [Attribute { name: "position".into(), location: 3, gpr: 1 }]);
+/// assert_eq!(pair.attributes(), [Attribute { name: "position".into(), location: 3, gpr: 1, integer: false }]);
 /// // Export 7 is no input of the pixel program.
 /// let links: Links = pair.links();
 /// assert_eq!((links.semantics[0], links.inputs[0].semantic), (7, 8));
@@ -90,6 +90,21 @@ pub struct Attribute {
     pub location: u8,
     /// The register that it goes to.
     pub gpr: u8,
+    /// It takes integers, not floats.
+    pub integer: bool,
+}
+
+/// A uniform block of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Its name.
+    pub name: String,
+    /// Its constant buffer.
+    pub bank: u8,
+    /// Its size.
+    pub bytes: usize,
+    /// The uniforms in it.
+    pub members: Vec<Uniform>,
 }
 
 /// The registers of exports and inputs.
@@ -149,6 +164,25 @@ impl Part {
     /// A uniform with its type.
     pub(super) fn declared(&self, name: &str) -> Option<Uniform> {
         gfd::uniforms(self.rows()).into_iter().find(|uniform| uniform.name == name)
+    }
+
+    /// All uniforms with their types.
+    pub(super) fn all_uniforms(&self) -> Vec<Uniform> {
+        gfd::uniforms(self.rows())
+    }
+
+    /// The uniform blocks, with their members.
+    #[must_use]
+    pub fn blocks(&self) -> Vec<Block> {
+        let members = self.all_uniforms();
+        let blocks = self.rows().filter(|row| row.0 == VariableKind::UniformBlock);
+        let block = |row: gfd::Row<'_>| {
+            let bank = u8::try_from(gfd::column(row, "offset")?).ok()?;
+            let is_in = |uniform: &&Uniform| matches!(uniform.place, UniformPlace::Buffer(of, _) if of == bank);
+            let members = members.iter().filter(is_in).cloned().collect();
+            Some(Block { name: row.1.to_owned(), bank, bytes: gfd::column(row, "size")? as usize, members })
+        };
+        blocks.filter_map(block).collect()
     }
 
     /// The number of a texture and its sampler.
@@ -215,10 +249,13 @@ impl Pair {
         let name = |location: u8| rows().find(|row| gfd::column(*row, "location") == Some(location.into()));
         gfd::fetched(|n| self.vertex.register("SQ_VTX_SEMANTIC", n))
             .into_iter()
-            .map(|(gpr, location)| Attribute {
-                name: name(location).map(|row| row.1.to_owned()).unwrap_or_default(),
-                location,
-                gpr,
+            .map(|(gpr, location)| {
+                let row = name(location);
+                let of = row.and_then(|row| gfd::column(row, "type")).and_then(VariableType::from_code);
+                let integer =
+                    of.is_some_and(|of| ["int", "uint", "ivec", "uvec"].iter().any(|word| of.name().starts_with(word)));
+                let name = row.map(|row| row.1.to_owned()).unwrap_or_default();
+                Attribute { name, location, gpr, integer }
             })
             .collect()
     }

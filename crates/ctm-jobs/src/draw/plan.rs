@@ -12,6 +12,7 @@ use ctm_exec::r700::Sampler;
 use ctm_exec::r700::resources::{Compare, Filter, Image, MipFilter, TextureKind, Wrap};
 use ctm_exec::{Budget, Control};
 use ctm_files::Program;
+use ctm_files::array::Items;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -188,8 +189,11 @@ pub struct DrawPlan {
     pub restart: Option<u32>,
     /// Constants: a uniform's name, `c` and a number, or `cb` with a bank and `[number]`; `vs:` or `ps:` in front chooses a program. Numbers of four each.
     pub constants: Vec<(String, Vec<f32>)>,
-    /// Matrices of a viewer: a name as in [`Self::constants`]. The first one transforms the vertices of a draw with an X1K program.
+    /// Matrices of a viewer: a name as in [`Self::constants`], or an empty one. The first one transforms the vertices of a draw with an X1K program, and
+    /// gives uniforms with usual names ([`MatrixKind::of_name`](super::MatrixKind::of_name)) their matrices where nothing else does.
     pub cameras: Vec<(String, Camera)>,
+    /// Uniform blocks, constant buffers and attributes from arrays.
+    pub blocks: Vec<BlockBinding>,
     /// Textures.
     pub textures: Vec<TextureBinding>,
     /// Sources of attributes: an attribute's name or location, and a channel of the mesh. Other attributes are matched by name.
@@ -231,6 +235,7 @@ impl DrawPlan {
             restart: None,
             constants: Vec::new(),
             cameras: Vec::new(),
+            blocks: Vec::new(),
             textures: Vec::new(),
             attributes: Vec::new(),
             arrays: Vec::new(),
@@ -312,6 +317,27 @@ impl Cull {
         raster.cull_front = matches!(self, Self::Front);
         raster.cull_back = matches!(self, Self::Back);
     }
+}
+
+/// The numbers of a [`BlockBinding`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BlockData {
+    /// An array (`.npy`), or bytes as they are (`.raw`, `.bin`).
+    File(PathBuf),
+    /// An array in memory.
+    Given(Arc<Items>),
+}
+
+/// A uniform block, a constant buffer, a uniform or an attribute that an array fills.
+///
+/// Dwords go to a block as they are: an array of 32 matrices of 4 x 4 floats is `mat4 bones[32]` in the std140 layout, each row of the array a column of the matrix. The
+/// numbers of a block with one member may leave its padding out. Items of 64 bits become 32 bits wide.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockBinding {
+    /// The name of a block, a uniform or an attribute, or `cb` and a number; `vs:` or `ps:` in front chooses a program.
+    pub name: String,
+    /// The numbers.
+    pub data: BlockData,
 }
 
 /// Where a texture's elements come from.

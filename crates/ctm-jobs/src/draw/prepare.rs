@@ -1,11 +1,13 @@
 //! A drawing whose files have been read and whose names have been resolved, ready for one picture or for many.
 
 use super::UniformPlace;
+use super::blocks;
+use super::bound::{BANKS, BoundPair, BoundX1k, CONSTANTS_OF_BUFFER, PreparedDraw, Programs};
 use super::mesh::{Channel, Mesh};
 use super::pair::{self, Pair};
 use super::plan::{DrawPlan, Drawing, MeshSource, ProgramSource, TextureBinding, TextureData};
+use super::reach::{Reach, numbered};
 use super::{Error, unknown};
-use crate::job::r700::uses::Uses;
 use crate::job::{Isa, Loaded, read_file};
 use ctm_draw::LaunchNotice;
 use ctm_draw::format::Colours;
@@ -14,9 +16,9 @@ use ctm_exec::Engine;
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::{BufferData, Image, MipFilter};
-use ctm_exec::r700::{Arrays, Constants};
 use ctm_exec::x1k;
 use ctm_files::FileKind;
+use ctm_files::array::Items;
 use ctm_files::texture;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Stage as ProgramStage;
@@ -29,10 +31,6 @@ use std::sync::Arc;
 
 /// Most bytes of all targets.
 const MOST_BYTES: u64 = 2 << 30;
-/// Constant buffers of a program.
-const BANKS: u8 = 16;
-/// Most constants of a constant buffer.
-const CONSTANTS_OF_BUFFER: usize = 4096;
 /// The first buffer that attributes are fetched from.
 const FIRST_BUFFER: u8 = 160;
 
@@ -72,41 +70,6 @@ impl fmt::Debug for Prepared<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Prepared").field("drawing", &self.drawing).finish_non_exhaustive()
     }
-}
-
-/// A draw with its programs, its mesh and all that is bound.
-pub(super) struct PreparedDraw<'a> {
-    pub(super) plan: &'a DrawPlan,
-    /// Its name, or its number.
-    pub(super) name: String,
-    pub(super) mesh: Mesh,
-    pub(super) programs: Programs,
-    pub(super) findings: Vec<String>,
-}
-
-/// The programs of a draw.
-pub(super) enum Programs {
-    /// A vertex and a pixel program.
-    Pair(Box<BoundPair>),
-    /// A pixel program of X1K; vertices come transformed.
-    X1k(Box<BoundX1k>),
-}
-
-/// A pair with its resources: first the vertex program's, then the pixel program's.
-pub(super) struct BoundPair {
-    pub(super) pair: Pair,
-    pub(super) fetch: Option<Program>,
-    pub(super) memory: [Arrays; 2],
-    pub(super) constants: [Constants; 2],
-}
-
-/// An X1K program with its resources.
-pub(super) struct BoundX1k {
-    pub(super) program: ctm_isa::x1k::Program,
-    pub(super) constants: x1k::Constants,
-    pub(super) memory: x1k::Arrays,
-    /// The transformation of vertices.
-    pub(super) matrix: Option<[f32; 16]>,
 }
 
 impl Drawing {
@@ -167,6 +130,7 @@ impl Drawing {
             mesh.topology = topology;
         }
         let name = plan.name.clone().unwrap_or_else(|| number.to_string());
+        let blocks = plan.blocks.iter().map(blocks::read).collect::<Result<Vec<_>, _>>()?;
         let mut findings = Vec::new();
         let programs = match plan.programs.as_slice() {
             [one @ ProgramSource::File(path)] if is_x1k(path) => Programs::X1k(Box::new(BoundX1k::new(one)?)),
@@ -176,13 +140,23 @@ impl Drawing {
             files => {
                 let pair = Pair::load(files)?;
                 findings = pair.findings();
-                let mut bound =
-                    BoundPair { pair, fetch: None, memory: Default::default(), constants: Default::default() };
-                bound.attributes(plan, &mesh)?;
+                let fetched = [&pair.vertex, &pair.pixel].map(blocks::fetched_banks);
+                let (memory, constants) = (Default::default(), Default::default());
+                let mut bound = BoundPair { pair, fetch: None, memory, constants, fetched };
+                bound.pose(plan, &mut mesh);
+                bound.attributes(plan, &mesh, &blocks)?;
                 Programs::Pair(Box::new(bound))
             }
         };
-        let mut draw = PreparedDraw { plan, name, mesh, programs, findings };
+        if matches!(programs, Programs::X1k(_)) {
+            mesh.pose(true, true);
+        }
+        let mut draw = PreparedDraw { plan, name, mesh, programs, findings, from_mesh: Vec::new(), usual: Vec::new() };
+        draw.usual_numbers()?;
+        for (name, items) in &blocks {
+            let told = draw.programs.block(name, items)?;
+            draw.findings.extend(told);
+        }
         for (name, values) in &plan.constants {
             draw.programs.constant(name, values)?;
         }
@@ -274,8 +248,9 @@ impl BoundX1k {
 
 impl BoundPair {
     /// Binds the attributes of the vertex program, and makes the program that fetches them.
-    fn attributes(&mut self, plan: &DrawPlan, mesh: &Mesh) -> Result<(), Error> {
+    fn attributes(&mut self, plan: &DrawPlan, mesh: &Mesh, blocks: &[(String, Items)]) -> Result<(), Error> {
         let attributes = self.pair.attributes();
+        let arrays = blocks::attributes(&attributes, blocks, mesh.vertices.len())?;
         let named = plan.attributes.iter().map(|of| &of.0).chain(plan.arrays.iter().map(|of| &of.0));
         for name in named {
             if !attributes.iter().any(|a| a.name == *name || a.location.to_string() == *name) {
@@ -293,9 +268,11 @@ impl BoundPair {
             let usual = [Channel::Position, Channel::Colour, Channel::Texcoord, Channel::Normal];
             let channel = given.map(|given| given.1).or_else(|| Channel::of_attribute(&attribute.name));
             let channel = channel.unwrap_or(usual[n % 4]);
-            let of_bytes =
-                |rows: &[[f32; 4]]| rows.as_flattened().iter().flat_map(|value| value.to_le_bytes()).collect();
-            let bytes: Vec<u8> = match plan.arrays.iter().find(|(name, _)| is_meant(name)) {
+            // Whole numbers reach integer attributes as integers.
+            let bits =
+                |value: f32| if attribute.integer { (value as i64 as u32).to_le_bytes() } else { value.to_le_bytes() };
+            let of_bytes = |rows: &[[f32; 4]]| rows.as_flattened().iter().flat_map(|&value| bits(value)).collect();
+            let bytes: Vec<u8> = match plan.arrays.iter().chain(&arrays).find(|(name, _)| is_meant(name)) {
                 Some((_, rows)) => of_bytes(rows),
                 None => of_bytes(&mesh.channel(channel)),
             };
@@ -316,7 +293,7 @@ impl BoundPair {
         Ok(())
     }
 
-    fn constant(&mut self, name: &str, values: &[f32]) -> Result<(), Error> {
+    pub(super) fn constant(&mut self, name: &str, values: &[f32]) -> Result<(), Error> {
         let (stages, bare): (&[usize], &str) = match name.split_once(':') {
             Some(("vs", rest)) => (&[0], rest),
             Some(("ps", rest)) => (&[1], rest),
@@ -324,14 +301,7 @@ impl BoundPair {
         };
         let wrong = |message: String| Error::wrong("bad-constant", message);
         let numbers: Vec<u32> = values.iter().map(|value| value.to_bits()).collect();
-        let mut found = false;
-        for &stage in stages {
-            let part = if stage == 0 { &self.pair.vertex } else { &self.pair.pixel };
-            let Some(uniform) = part.declared(bare) else { continue };
-            let dwords = uniform.lay_out(&numbers).map_err(wrong)?;
-            self.store(stage, name, (uniform.place, uniform.constants()), &dwords)?;
-            found = true;
-        }
+        let mut found = self.uniform(stages, name, &numbers)?;
         let by_number = if found { None } else { numbered(bare) };
         if let Some(place) = by_number {
             let rows = rows_of(name, &numbers)?;
@@ -363,7 +333,7 @@ impl BoundPair {
     }
 
     /// Stores numbers of `count` constants from a place on.
-    fn store(
+    pub(super) fn store(
         &mut self,
         stage: usize,
         name: &str,
@@ -392,58 +362,6 @@ impl BoundPair {
             constants[dword / 4][dword % 4] = bits;
         }
         Ok(())
-    }
-}
-
-/// The constants that a program reads in one place: the constant file, or one constant buffer.
-struct Reach {
-    /// Ranges of constants, in order.
-    ranges: Vec<std::ops::Range<usize>>,
-    /// The name of the place before a number.
-    prefix: String,
-}
-
-impl Reach {
-    /// The program's constants of the kind of `place`.
-    fn of(program: &Program, place: UniformPlace) -> Self {
-        let uses = Uses::of(&program.decode());
-        let mut out = Self { ranges: Vec::new(), prefix: "c".to_owned() };
-        let mut add = |range: std::ops::Range<usize>| match out.ranges.last_mut() {
-            Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
-            _ => out.ranges.push(range),
-        };
-        match place {
-            UniformPlace::File(_) if uses.relative_constants => add(0..256),
-            UniformPlace::File(_) => uses.constants.iter().for_each(|&n| add(n.into()..usize::from(n) + 1)),
-            UniformPlace::Buffer(bank, _) => {
-                out.prefix = format!("cb{bank}[");
-                uses.locked(bank).for_each(add);
-            }
-        }
-        out
-    }
-
-    /// Whether the program reads any of the `count` constants from the place on.
-    fn holds(&self, place: UniformPlace, count: usize) -> bool {
-        let (UniformPlace::File(first) | UniformPlace::Buffer(_, first)) = place;
-        self.ranges.iter().any(|range| first < range.end && range.start < first + count)
-    }
-}
-
-impl fmt::Display for Reach {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let close = if self.prefix.ends_with('[') { "]" } else { "" };
-        let one = |n: usize| format!("{}{n}{close}", self.prefix);
-        let shown = |range: &std::ops::Range<usize>| match range.len() {
-            1 => one(range.start),
-            _ => format!("{} to {}", one(range.start), one(range.end - 1)),
-        };
-        let all: Vec<String> = self.ranges.iter().map(shown).collect();
-        match all.as_slice() {
-            [] if close.is_empty() => f.write_str("none by number"),
-            [] => write!(f, "none of {}", self.prefix.trim_end_matches('[')),
-            all => f.write_str(&all.join(", ")),
-        }
     }
 }
 
@@ -551,8 +469,22 @@ impl PreparedDraw<'_> {
         let bare = |name: &str| name.trim_start_matches("vs:").trim_start_matches("ps:").to_owned();
         let plan = self.plan;
         let constants = plan.constants.iter().map(|c| &c.0).chain(plan.cameras.iter().map(|c| &c.0));
-        let constants: Vec<String> = constants.map(|name| bare(name)).collect();
+        let constants =
+            constants.chain(plan.blocks.iter().map(|block| &block.name)).chain(self.usual.iter().map(|u| &u.0));
+        let mut constants: Vec<String> = constants.map(|name| bare(name)).collect();
+        constants.extend(self.from_mesh.iter().cloned());
+        // A whole constant buffer is given by number.
+        let banks: Vec<String> =
+            constants.iter().map(|name| format!("{name}[0]")).filter(|name| numbered(name).is_some()).collect();
+        constants.extend(banks);
         let parts = [("vertex", &bound.pair.vertex), ("pixel", &bound.pair.pixel)];
+        // Elements give their arrays, blocks their members.
+        let elements: Vec<String> =
+            constants.iter().filter_map(|name| Some(blocks::element_of(name)?.0.to_owned())).collect();
+        let of_blocks =
+            parts.iter().flat_map(|(_, part)| part.blocks()).filter(|block| constants.contains(&block.name));
+        let members: Vec<String> = of_blocks.flat_map(|block| block.members).map(|member| member.name).collect();
+        constants.extend(elements.into_iter().chain(members));
         let mut missing = Vec::new();
         for (stage, part) in parts {
             // By number anything may have been given.
@@ -567,14 +499,4 @@ impl PreparedDraw<'_> {
         }
         self.findings.extend(missing);
     }
-}
-
-/// A constant by number: `c7`, `cb0[3]`.
-fn numbered(name: &str) -> Option<UniformPlace> {
-    let name = name.to_ascii_lowercase();
-    if let Some(rest) = name.strip_prefix("cb") {
-        let (bank, rest) = rest.split_once('[')?;
-        return Some(UniformPlace::Buffer(bank.parse().ok()?, rest.strip_suffix(']')?.parse().ok()?));
-    }
-    name.strip_prefix('c')?.parse().ok().filter(|&n| n < 256).map(UniformPlace::File)
 }

@@ -2,10 +2,12 @@
 
 mod state;
 
-use super::keys::{CAMERA, DEPTH, DRAW, DRAWING, RUN, TARGET, TEXTURE};
+use super::keys::{BUFFER, CAMERA, DEPTH, DRAW, DRAWING, RUN, TARGET, TEXTURE};
 use super::names::{DEPTHS, NUMBERS, SWAPS, TOPOLOGIES};
-use super::plan::{DepthPlan, DrawPlan, Drawing, ProgramSource, TargetPlan, TextureBinding, TextureData};
-use super::{Camera, Channel};
+use super::plan::{
+    BlockBinding, BlockData, DepthPlan, DrawPlan, Drawing, ProgramSource, TargetPlan, TextureBinding, TextureData,
+};
+use super::{Camera, Channel, MatrixKind};
 use crate::job::keys::{DRAW_KEYS, is_draw_job};
 use crate::job::r700::{COMPARES, FILTERS, KINDS, MIPS, WRAPS};
 use crate::job::tree::{Node, Origin, Table, Value};
@@ -274,6 +276,12 @@ impl Reader {
                 plan.cameras.push((name, camera));
             }
         }
+        for node in self.tables(table, "buffer") {
+            if let Some(block) = self.block(node) {
+                plan.blocks.retain(|other| other.name != block.name);
+                plan.blocks.push(block);
+            }
+        }
         for node in self.tables(table, "texture") {
             if let Some(texture) = self.draw_texture(node) {
                 plan.textures.retain(|other| other.name != texture.name);
@@ -328,11 +336,23 @@ impl Reader {
         }
     }
 
+    fn block(&mut self, node: &Node) -> Option<BlockBinding> {
+        let table = self.section(node, &BUFFER)?;
+        let [name, data] = ["name", "data"].map(|key| self.required(node, table, key, "[[buffer]]"));
+        let (name, data) = (name?, data?);
+        Some(BlockBinding { name: self.string("name", name)?, data: BlockData::File(self.path("data", data)?.value) })
+    }
+
     fn camera(&mut self, node: &Node) -> Option<(String, Camera)> {
         let table = self.section(node, &CAMERA)?;
-        let name = self.required(node, table, "constant", "[[camera]]")?;
-        let name = self.string("constant", name)?;
+        let name = match table.get("constant") {
+            Some(name) => self.string("constant", name)?,
+            None => String::new(),
+        };
         let mut camera = Camera::default();
+        if let Some(node) = table.get("matrix") {
+            camera.matrix = self.choice("matrix", node, &MatrixKind::ALL);
+        }
         let mut three = |key: &str, place: &mut [f32; 3]| {
             if let Some(values) = table.get(key).and_then(|node| self.reals(key, node)) {
                 *place = values;
