@@ -160,7 +160,7 @@ impl Ancestry {
         self.nodes.len() - 1
     }
 
-    /// The tree as text, one value a line, `depth` levels deep and at most `lines` lines. A value further up is named by its number.
+    /// The tree as text, one value a line, `depth` levels deep and at most `lines` lines. The first line names the text that all lines are of. A value further up is named by its number.
     #[must_use]
     pub fn text(&self, trace: &Trace, depth: usize, lines: usize) -> String {
         let mut out = String::new();
@@ -191,7 +191,9 @@ impl Ancestry {
                     let _ = write!(out, "  see time {} above", made.time);
                 }
                 Some(made) => {
-                    let line = made.line(trace).map_or(String::new(), |line| format!(" line {line}"));
+                    // All lines are of one text, which the first names.
+                    let of = if level == 0 { format!(" of {}", trace.listing.name) } else { String::new() };
+                    let line = made.line(trace).map_or(String::new(), |line| format!(" line {line}{of}"));
                     let _ = write!(out, "  <- {}{line}, time {}: {}", made.at, made.time, made.text(trace));
                 }
                 None => out.push_str(leaf(ancestor.place)),
@@ -209,7 +211,7 @@ impl Ancestry {
         out
     }
 
-    /// The values as JSON: `nodes` with `place`, `lane`, `position`, `bits`, `value`, `pc`, `item`, `line`, `time`, `text` and `from`.
+    /// The values as JSON: `program`, the file that lines are of, and `nodes` with `place`, `lane`, `position`, `bits`, `value`, `pc`, `item`, `line`, `time`, `text` and `from`.
     #[must_use]
     pub fn json(&self, trace: &Trace) -> Value {
         let node = |ancestor: &Ancestor| {
@@ -228,7 +230,7 @@ impl Ancestry {
                 "from": ancestor.from,
             })
         };
-        json!({ "root": 0, "nodes": self.nodes.iter().map(node).collect::<Vec<_>>() })
+        json!({ "root": 0, "program": trace.listing.name, "nodes": self.nodes.iter().map(node).collect::<Vec<_>>() })
     }
 }
 

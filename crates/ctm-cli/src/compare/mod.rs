@@ -243,8 +243,12 @@ fn say_parting(x: &Trace, y: &Trace, tolerance: f32, text: &mut String, value: &
 fn say_parted(x: &Trace, y: &Trace, parting: &Parting, tolerance: f32, text: &mut String, value: &mut Value) {
     let shown = |trace: &Trace, store: &Store| {
         let step = &trace.steps[store.step];
-        let line = trace.listing.line(step.event.at).unwrap_or(0);
-        let text = trace.listing.text(step.event.at);
+        // Of a group the instruction that made the stored value.
+        let own = step.event.lanes.iter().filter(|event| usize::from(event.lane) == trace.lane);
+        let write = own.flat_map(|event| &event.writes).find(|write| write.place == store.place);
+        let part = write.map_or(0, |write| write.part);
+        let line = trace.listing.line_of_part(step.event.at, part).unwrap_or(0);
+        let text = trace.listing.text_of_part(step.event.at, part);
         let (time, bits) = (step.time, number(store.bits));
         let json = json!({
             "time": time, "pc": step.event.at.pc, "item": step.event.at.item, "line": line, "text": text,
