@@ -5,6 +5,7 @@ use ctm::job::JobError;
 use ctm::render::{self, Report};
 use ctm_files::FileKind;
 use ctm_isa::diag::Diagnostic;
+use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -88,6 +89,25 @@ pub(crate) fn exit_of(e: &JobError) -> Exit {
         3 => Exit::Fault,
         _ => Exit::Wrong,
     }
+}
+
+/// An error of a job as an object: `status` is `wrong` or `fault`.
+pub(crate) fn failure_json(e: &JobError) -> Value {
+    let mut value = json!({
+        "status": "wrong",
+        "findings": e.reports().iter().map(render::json).collect::<Vec<_>>(),
+    });
+    if let JobError::Fault(fault) = e {
+        value["status"] = json!("fault");
+        value["fault"] = json!({
+            "code": fault.code,
+            "pass": fault.pass,
+            "pass_name": fault.pass_name,
+            "pc": fault.pc,
+            "position": fault.position.map(|p| [p.i, p.j]),
+        });
+    }
+    value
 }
 
 /// Where things are printed, and how.

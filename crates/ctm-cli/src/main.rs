@@ -6,11 +6,11 @@
 //! | `values`, `ranges` | values of options that several commands take |
 //! | `interrupt` | Ctrl-C |
 //! | `console` | printing: colour, JSON, findings, exit codes |
-//! | `asm`, `compile`, `dis`, `check`, `run`, `merge`, `draw`, `replay`, `isa`, `info`, `bench`, `tile`, `generate` | one subcommand each |
+//! | `asm`, `compile`, `dis`, `check`, `run`, `batch`, `merge`, `draw`, `replay`, `isa`, `info`, `bench`, `tile`, `generate` | one subcommand each |
 //! | `trace`, `profile`, `debug`, `compare`, `reduce`, `random` | commands that look inside a launch, and their helpers |
 //! | `radeon`, `streams`, `bare`, `stream_output` | programs that find a Radeon; streams and captures of Radeons; streams without a kernel; their findings and targets |
 //! | `ide` | servers for editors and browsers: the language server, the debug adapter, the page |
-//! | `kinds` | which commands take which kinds of files |
+//! | `file_kinds`, `kinds` | which commands take which kinds of files |
 //! | `source` | files and flags into a job or a draw, for all commands |
 //! | `watched` | which launch of which job such commands look into |
 //!
@@ -19,6 +19,7 @@
 mod args;
 mod asm;
 mod bare;
+mod batch;
 mod bench;
 mod check;
 mod compare;
@@ -29,6 +30,7 @@ mod dis;
 mod draw;
 mod emit;
 mod exec;
+mod file_kinds;
 mod generate;
 mod glsl;
 mod ide;
@@ -129,7 +131,7 @@ fn parse() -> Result<(Cli, Tells, bool), clap::Error> {
 /// Ends a command that was given files for another one.
 fn misplaced(console: &Console, command: &Command, json: bool, wrong: JobError) -> Ending {
     match command {
-        Command::Run(_) if json => console.print(&format!("{}\n", run::failure_json(&wrong)))?,
+        Command::Run(_) if json => console.print(&format!("{}\n", console::failure_json(&wrong)))?,
         _ if json => wrong.reports().iter().try_for_each(|report| console.json(report))?,
         _ => return Err(wrong.into()),
     }

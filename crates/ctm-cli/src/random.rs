@@ -3,9 +3,10 @@
 use crate::console::{Console, Ending, Exit, Failure};
 use crate::values::IsaName;
 use clap::Args;
+use ctm::random::RandomShape;
 use ctm_isa::r700::program::Stage;
 use ctm_isa::{r700, x1k};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Print a random program that assembles, checks without errors and runs
 ///
@@ -17,6 +18,8 @@ Examples:
   ctm random --isa x1k --seed 7 -o test.x1k && ctm run test.x1k --size 8x8
   ctm random --isa r700 --seed 7 --shape clauses=4,flow=no
   ctm random --isa r700 --seed 7 --shape stage=compute,fetches=yes,memory=yes
+  ctm random --isa r700 --seed 7 --job -o seven && ctm run seven/job.toml     a whole job with its data
+  ctm random --isa x1k --job --count 1000 -o jobs && ctm run --batch jobs/list.txt
   ctm random --isa x1k --seed 1 --shape hostile=yes,flow=raw      every field at random, as tests of engines have it
 
 Shapes of X1K: instructions=N, flow=none|statements, inputs=N, idle=yes|no, relative=yes|no. With hostile=yes every field of every word is random: such programs
@@ -33,13 +36,22 @@ pub(crate) struct RandomArgs {
     /// Permitted contents: key=value, separated by commas
     #[arg(long, value_name = "SHAPE", default_value = "")]
     pub(crate) shape: String,
-    /// Where it goes, instead of stdout
-    #[arg(short, long, value_name = "OUT")]
+    /// Where it goes, instead of stdout; with --job the directory
+    #[arg(short, long, value_name = "OUT", required_if_eq("job", "true"))]
     pub(crate) output: Option<PathBuf>,
+    /// A whole job with arrays for everything that the program reads, which runs without a fault: job.toml and its files in the directory of -o
+    #[arg(long)]
+    pub(crate) job: bool,
+    /// With --job: N jobs, of this seed and those after it, each in a directory with its seed's number, and list.txt for `ctm run --batch`
+    #[arg(long, value_name = "N", requires = "job")]
+    pub(crate) count: Option<u64>,
 }
 
 pub(crate) fn run(console: &Console, args: &RandomArgs) -> Ending {
     let bad = |why: String| Failure::usage("bad-shape", why);
+    if let (true, Some(directory)) = (args.job, &args.output) {
+        return jobs(console, args, directory, &shape_of_job(args).map_err(bad)?);
+    }
     let text = match args.isa {
         IsaName::X1k => x1k_program(args).map_err(bad)?,
         IsaName::R700 => r700_program(args).map_err(bad)?,
@@ -48,6 +60,34 @@ pub(crate) fn run(console: &Console, args: &RandomArgs) -> Ending {
         Some(path) => console.write(path, text.as_bytes())?,
         None => console.print(&text)?,
     }
+    Ok(Exit::Done)
+}
+
+/// The shape of the program of a job.
+fn shape_of_job(args: &RandomArgs) -> Result<RandomShape, String> {
+    match args.isa {
+        IsaName::X1k => match x1k_shape(args)? {
+            X1kShape::Text(shape) => Ok(RandomShape::X1k(shape)),
+            X1kShape::Hostile(_) => {
+                Err("programs whose every field is random need not run; --job has none of them".into())
+            }
+        },
+        IsaName::R700 => r700_shape(args).map(RandomShape::R700),
+    }
+}
+
+/// Writes one job, or several with their list.
+fn jobs(console: &Console, args: &RandomArgs, directory: &Path, shape: &RandomShape) -> Ending {
+    let Some(count) = args.count else {
+        console.wrote(&ctm::random::write(directory, args.seed, shape)?);
+        return Ok(Exit::Done);
+    };
+    let mut list = String::new();
+    for seed in args.seed..args.seed.saturating_add(count) {
+        console.wrote(&ctm::random::write(&directory.join(seed.to_string()), seed, shape)?);
+        list.push_str(&format!("{seed}/job.toml\n"));
+    }
+    console.write(&directory.join("list.txt"), list.as_bytes())?;
     Ok(Exit::Done)
 }
 
@@ -68,8 +108,28 @@ fn count(value: &str, most: usize) -> Result<usize, String> {
     value.parse().ok().filter(|&n| n <= most).ok_or_else(|| format!("`{value}` is no number from 0 to {most}"))
 }
 
-/// The shape of an X1K program: common to both kinds of programs, and whether every field is random.
+/// The shape of an X1K program.
+enum X1kShape {
+    /// A text that people read.
+    Text(x1k::random::TextShape),
+    /// Every field of every word is random.
+    Hostile(x1k::random::Shape),
+}
+
 fn x1k_program(args: &RandomArgs) -> Result<String, String> {
+    match x1k_shape(args)? {
+        X1kShape::Hostile(shape) => {
+            let program = x1k::random::program(args.seed, &shape);
+            Ok(x1k::text::disassemble(&program, &x1k::text::Options::default()))
+        }
+        X1kShape::Text(shape) => {
+            let inputs: String = (0..shape.inputs).map(|input| format!(" --in s{input}=FILE")).collect();
+            Ok(format!("{}{}", needs(&inputs), x1k::random::text(args.seed, &shape)))
+        }
+    }
+}
+
+fn x1k_shape(args: &RandomArgs) -> Result<X1kShape, String> {
     use x1k::random::{FlowControl, Shape, TextShape};
     let mut shape = TextShape::default();
     let (mut flow, mut hostile) = (None, false);
@@ -99,9 +159,7 @@ fn x1k_program(args: &RandomArgs) -> Result<String, String> {
     let flow = flow.unwrap_or(FlowControl::Statements);
     if hostile {
         let TextShape { instructions, inputs, watches_idle_lanes, relative, .. } = shape;
-        let shape = Shape { instructions, flow, inputs, watches_idle_lanes, relative };
-        let program = x1k::random::program(args.seed, &shape);
-        return Ok(x1k::text::disassemble(&program, &x1k::text::Options::default()));
+        return Ok(X1kShape::Hostile(Shape { instructions, flow, inputs, watches_idle_lanes, relative }));
     }
     shape.flow = match flow {
         FlowControl::None => false,
@@ -110,8 +168,7 @@ fn x1k_program(args: &RandomArgs) -> Result<String, String> {
             return Err("flow=compiled and flow=raw are of hostile programs; write hostile=yes,flow=raw".into());
         }
     };
-    let inputs: String = (0..shape.inputs).map(|input| format!(" --in s{input}=FILE")).collect();
-    Ok(format!("{}{}", needs(&inputs), x1k::random::text(args.seed, &shape)))
+    Ok(X1kShape::Text(shape))
 }
 
 /// A comment on the needs of a run.
@@ -120,6 +177,13 @@ fn needs(flags: &str) -> String {
 }
 
 fn r700_program(args: &RandomArgs) -> Result<String, String> {
+    let shape = r700_shape(args)?;
+    let program = r700::random::program(args.seed, &shape);
+    let listing = r700::text::disassemble(&program, &r700::text::Options::default());
+    Ok(format!("{}{listing}", needs(&r700_flags(&shape))))
+}
+
+fn r700_shape(args: &RandomArgs) -> Result<r700::random::Shape, String> {
     let mut shape = r700::random::Shape { fetches: false, memory: false, ..r700::random::Shape::all(Stage::Pixel) };
     for (key, value) in pairs(&args.shape)? {
         match key {
@@ -145,9 +209,7 @@ fn r700_program(args: &RandomArgs) -> Result<String, String> {
             }
         }
     }
-    let program = r700::random::program(args.seed, &shape);
-    let listing = r700::text::disassemble(&program, &r700::text::Options::default());
-    Ok(format!("{}{listing}", needs(&r700_flags(&shape))))
+    Ok(shape)
 }
 
 /// The flags that a run of such a program needs: for everything that it may fetch from, and the memories that it may write.

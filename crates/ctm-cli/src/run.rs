@@ -1,13 +1,14 @@
 //! `ctm run`.
 
 use crate::args::jobs::RunArgs;
-use crate::console::{Console, Ending, Exit, Failure, exit_of};
+use crate::batch;
+use crate::console::{Console, Ending, Exit, Failure, exit_of, failure_json};
 use crate::interrupt;
 use crate::source;
 use ctm::array::{Array, ItemType, Kind, RawFormat, RawShape};
 use ctm::commands;
 use ctm::job::{Job, JobError, JobReport, Progress};
-use ctm::{record, render};
+use ctm::record;
 use ctm_exec::r700::VertexEvent;
 use ctm_isa::number::Short;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -21,15 +22,19 @@ use std::time::{Duration, Instant};
 
 pub(crate) fn run(console: &Console, args: &RunArgs) -> Ending {
     let recording = record::environment().map_err(|e| Failure::wrong("cannot-record", e.to_string()))?;
-    let ending = run_job(console, args);
+    let ending = match (&args.batch, &args.file) {
+        (Some(list), _) => batch::run(console, args, list),
+        (None, Some(file)) => run_job(console, args, file),
+        (None, None) => Err(Failure::usage("no-file", "a job file or a program is wanted")),
+    };
     if let Some(why) = recording.and_then(|recording| recording.failure()) {
         return Err(Failure::wrong("cannot-record", format!("the recording is not complete: {why}")));
     }
     ending
 }
 
-fn run_job(console: &Console, args: &RunArgs) -> Ending {
-    let result = read(console, args).and_then(|job| {
+fn run_job(console: &Console, args: &RunArgs, file: &Path) -> Ending {
+    let result = read(console, args, file).and_then(|job| {
         let bar = progress_bar(args);
         let report = run_shown(&job, &bar);
         bar.finish_and_clear();
@@ -175,8 +180,8 @@ fn job_has_passes(pass: usize, name: Option<&String>) -> bool {
 }
 
 /// The job of a file or of a program, with the flags over it.
-fn read(console: &Console, args: &RunArgs) -> Result<Job, JobError> {
-    let reader = source::job_reader(&args.file, args.isa, &args.job.given)?;
+fn read(console: &Console, args: &RunArgs, file: &Path) -> Result<Job, JobError> {
+    let reader = source::job_reader(file, args.isa, &args.job.given)?;
     let saved = args.save_job.as_ref().map(|directory| (directory, reader.saved()));
     let mut job = reader.finish()?;
     if let Some((directory, saved)) = saved {
@@ -348,22 +353,4 @@ fn statistics(job: &Job, report: &JobReport) -> String {
 #[allow(clippy::cast_precision_loss, reason = "a percentage for people")]
 fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole as f64
-}
-
-pub(crate) fn failure_json(e: &JobError) -> Value {
-    let mut value = json!({
-        "status": "wrong",
-        "findings": e.reports().iter().map(render::json).collect::<Vec<_>>(),
-    });
-    if let JobError::Fault(fault) = e {
-        value["status"] = json!("fault");
-        value["fault"] = json!({
-            "code": fault.code,
-            "pass": fault.pass,
-            "pass_name": fault.pass_name,
-            "pc": fault.pc,
-            "position": fault.position.map(|p| [p.i, p.j]),
-        });
-    }
-    value
 }

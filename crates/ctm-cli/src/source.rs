@@ -5,7 +5,7 @@
 
 use crate::check::is_job;
 use crate::console::program_bytes;
-use crate::kinds;
+use crate::file_kinds::is_pair;
 use crate::values::IsaName;
 use ctm::Drawing;
 use ctm::draw::DRAW_FLAGS;
@@ -74,7 +74,7 @@ pub(crate) fn is_draw(files: &[PathBuf], flags: &[Given]) -> bool {
         [job] if is_job(job) => Subject::is_drawing(job),
         [one] => {
             let is_chosen = flags.iter().any(|(flag, _)| *flag == "program");
-            only(flags, true).is_some() || !is_chosen && kinds::is_pair(one)
+            only(flags, true).is_some() || !is_chosen && is_pair(one)
         }
         _ => true,
     }

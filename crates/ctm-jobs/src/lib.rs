@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`job`] | jobs of passes: programs with domains and arrays; shards |
 //! | [`draw`] | draw jobs: pictures of a vertex and a pixel program |
+//! | [`random`] | random jobs with their data |
 //! | [`saved`] | a job of either kind with copies of its files, in a directory of its own |
 //!
 //! A module uses only those above it in the table. The crate knows no C, no Python and no command line; one launch without files is
@@ -22,6 +23,7 @@
 )]
 pub mod draw;
 pub mod job;
+pub mod random;
 pub mod saved;
 
 pub use draw::{Draw, Drawing, Drawn};

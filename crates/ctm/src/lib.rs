@@ -27,6 +27,7 @@
 //! | [`job`] | jobs: programs with domains and arrays, and the runner |
 //! | [`draw`] | pictures of a vertex and a pixel program |
 //! | [`saved`] | jobs of either kind with copies of their files |
+//! | [`random`] | random jobs with their data |
 //! | [`files`] | opening and saving files: limits, whole replacements |
 //! | [`mod@array`] | arrays and pictures as files |
 //! | [`r700`] | files that hold R700 programs |
@@ -46,7 +47,7 @@ pub use ctm_device::{
     SubmitReport, commands, device, engine, mc, memory, record,
 };
 pub use ctm_files::{Isa, JobError, Program, Report, Source};
-pub use ctm_jobs::{Draw, Drawing, Drawn, Job, draw, job, saved};
+pub use ctm_jobs::{Draw, Drawing, Drawn, Job, draw, job, random, saved};
 pub use ctm_launch::{ArgumentError, Done, Error, Launch, Plane, Run, View};
 pub use ctm_trace::{self as trace, Session, Trace};
 

@@ -23,13 +23,14 @@ Examples:
   ctm run fill.hex --size 4x4 --program-info last=14 --check
   ctm run job.toml --compare o0=reference.npy --tolerance 1e-4
   ctm run fire.x1k --size 64x64 --repeat 100 --out o0=frame-%03d.png
+  ctm run --batch jobs.txt           many jobs in one process: a line each, such as `blur.x1k --size 8x8 --const c0=1,2,3,4`
   ctm run job.toml --shard 2/4       the second quarter of its rows; ctm merge puts the files together
   ctm run blur.x1k --size 512x512 --in s0=photo.png --const c0=1,2,3,4 --save-job blur && ctm why blur/job.toml --at 3,3
   ctm run job.toml --dump-commands job.cmd && ctm dis job.cmd")]
 pub(crate) struct RunArgs {
     /// A job file (.toml) or a program (.x1k, .ps, .hex, .bin, .elf; R700: .psh, .vsh, .csh, .hex, .gsh, .o, CAL images); `-` is a program from stdin
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    #[arg(value_name = "FILE", required_unless_present = "batch")]
+    pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) job: Flags<OfJobs>,
     /// The instruction set, where the program does not say which
@@ -53,6 +54,12 @@ pub(crate) struct RunArgs {
     /// Write the job with copies of all files that it reads into this directory, as job.toml, which runs again with the same results
     #[arg(long, value_name = "DIR")]
     pub(crate) save_job: Option<PathBuf>,
+    /// Run the jobs of a list in one process and print one JSON object a job, in the order of the list: a job file or a program a line, with its flags; `#` begins a comment. Flags of the command are for all of them
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["file", "dump_commands", "compare", "shard", "save_job"])]
+    pub(crate) batch: Option<PathBuf>,
+    /// With --batch: how many jobs run at a time, each on one thread [default: as many as there are cores]
+    #[arg(long, value_name = "N", requires = "batch")]
+    pub(crate) jobs: Option<usize>,
     /// Do not show progress
     #[arg(long)]
     pub(crate) no_progress: bool,
