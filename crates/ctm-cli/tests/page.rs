@@ -213,6 +213,88 @@ fn a_picture_has_numbers_ranges_and_a_difference() {
     assert!(browser.evaluate(colours).as_u64().unwrap() > 4);
 }
 
+/// The history of a pixel, where primitives and pixels ended, and the vertices of a draw.
+#[test]
+fn a_draw_has_its_fragments_its_funnel_and_its_vertices() {
+    let Some(mut browser) = started() else { return };
+    let server = Server::start();
+    opened(&mut browser, &server, "draw/cube");
+    browser.evaluate("document.querySelector('[data-view=history]').click()");
+    browser.until("document.querySelectorAll('.fragments > li').length > 0 && !ctm.state.working.value");
+    click(&mut browser, 160, 120);
+    // The two faces that cover the middle: the nearer one is stored, and is followed.
+    browser.until("document.querySelectorAll('.fragments > li').length === 2");
+    let kept = browser.evaluate("document.querySelector('.fragments > li.kept').textContent");
+    let kept = kept.as_str().unwrap();
+    assert!(
+        kept.contains("passes") && kept.contains("exported to 0") && kept.contains("target 0") && kept.contains('→'),
+        "{kept}"
+    );
+    browser.until("document.querySelector('.fragments > li.here button[aria-pressed=true]')");
+    // Its triangle is outlined in the picture.
+    assert_eq!(browser.evaluate("ctm.outlined().map((o) => `${o.kind} ${o.shapes.length}`).join()"), "own 1");
+    // A pixel beside the cube: no fragment.
+    browser.evaluate("ctm.state.choose([2, 2])");
+    browser.until("document.querySelector('#history .hint') && !ctm.state.working.value");
+    let said = browser.evaluate("document.querySelector('#history').textContent");
+    assert!(said.as_str().unwrap().contains("No primitive covers this pixel"), "{said}");
+
+    // Where they ended.
+    browser.evaluate("document.querySelector('[data-view=funnel]').click()");
+    browser.until("document.querySelectorAll('#funnel tr.total').length === 4");
+    let numbers = browser
+        .evaluate("[...document.querySelectorAll('#funnel tr.total')].map((r) => r.cells[0].textContent).join()");
+    assert!(numbers.as_str().unwrap().starts_with("12,"), "{numbers}");
+    // A job that culls everything says so.
+    browser.evaluate("document.querySelector('#left [role=tab]').click()");
+    browser.until("ctm.state.file.value === 0");
+    browser.evaluate("(() => { const e = ctm.editor(), t = e.state.doc.toString(), at = t.indexOf('mesh ='); e.dispatch({ changes: { from: at, insert: 'scissor = [0, 0, 1, 1]\\n' } }); ctm.state.runJob(); })()");
+    browser.until("document.querySelector('#funnel [role=alert]') && !ctm.state.working.value");
+    let said = browser.evaluate("document.querySelector('#funnel [role=alert]').textContent");
+    let said = said.as_str().unwrap();
+    assert!(
+        said.contains("Nothing is drawn")
+            && said.contains("outside the scissor")
+            && said.contains("columns 0..1, rows 0..1"),
+        "{said}"
+    );
+
+    // Vertices: fetched and exported values; a click follows the vertex program in its text.
+    browser.evaluate("ctm.state.open('draw/cube')");
+    browser.until(&format!("ctm.state.entry.value === 'draw/cube' && {READY}"));
+    browser.evaluate("document.querySelector('[data-view=vertices]').click()");
+    browser.until("document.querySelectorAll('#vertices tbody tr').length >= 24 && !ctm.state.working.value");
+    browser.until("document.querySelectorAll('#vertices tr.changed').length === 3");
+    let heads = browser.evaluate(
+        "[...document.querySelectorAll('#vertices thead tr:last-child th')].map((h) => h.textContent).join()",
+    );
+    assert!(heads.as_str().unwrap().contains("POS0") && heads.as_str().unwrap().contains("PARAM0"), "{heads}");
+    browser.evaluate("document.querySelector('#vertices tbody button').click()");
+    browser.until("ctm.state.vertex.value && ctm.state.trace.value && document.querySelector('.cm-here')");
+    browser.until("document.querySelector('#left [role=tab][aria-selected=true]').textContent === 'cube.vsh'");
+}
+
+/// Constants with ranges in the job file are sliders, and are played.
+#[test]
+fn sliders_move_and_play() {
+    let Some(mut browser) = started() else { return };
+    let server = Server::start();
+    opened(&mut browser, &server, "lessons/waves");
+    let first = "ctm.state.run.value.outputs[0].values";
+    let before = browser.evaluate(first);
+    browser.evaluate("(() => { const s = document.querySelector('.slider input'); s.value = 0.5; s.dispatchEvent(new Event('input', { bubbles: true })); s.dispatchEvent(new Event('change', { bubbles: true })); })()");
+    browser.until(&format!("ctm.state.run.value.sliders[0].value === 0.5 && {READY}"));
+    assert_ne!(browser.evaluate(first), before);
+    let bits = browser.evaluate("(() => { const all = ctm.state.steps.value; for (let n = 0; n < all.count; n++) for (const r of all.reads(n, ctm.state.lane.value)) if (r.name === 'c0.r') return r.bits; })()");
+    assert_eq!(bits, 0.5f32.to_bits(), "steps have the slider's value");
+    browser.evaluate("document.querySelector('.slider button').click()");
+    browser.until("/pictures a second/.test(ctm.state.status.value)");
+    browser.evaluate("document.querySelector('.slider button').click()");
+    browser.until(&format!(
+        "document.querySelector('.slider button').getAttribute('aria-pressed') === 'false' && {READY}"
+    ));
+}
+
 /// A walk of someone who has never seen it: why is this pixel of the cube dark?
 #[test]
 fn a_newcomer_finds_why_a_pixel_of_the_cube_is_dark() {
@@ -222,7 +304,7 @@ fn a_newcomer_finds_why_a_pixel_of_the_cube_is_dark() {
     browser.until(READY);
     // The cube, from the gallery, where a sentence says what to do.
     browser.evaluate("document.querySelector('#programs').click()");
-    browser.until("document.querySelectorAll('#gallery .card').length === 24");
+    browser.until("document.querySelectorAll('#gallery .card').length === 27");
     let card = "[...document.querySelectorAll('#gallery .card')].find((c) => c.textContent.includes('draw/cube'))";
     browser.until(&format!("{card}.textContent.includes('why it is dark')"));
     browser.until("document.querySelectorAll('#gallery img').length >= 2");
@@ -291,25 +373,44 @@ fn every_view_fits_and_is_accessible() {
         println!("axe-core is not there (`npm ci` in editors/page): only sizes are looked at");
     }
     let server = Server::start();
-    opened(&mut browser, &server, "mandelbrot");
-    if let Some(axe) = &axe {
-        browser.evaluate(&format!("{axe}; 1"));
+    for (entry, views) in [
+        ("mandelbrot", ["steps", "profile", "manual", "gallery", "tour"].as_slice()),
+        ("draw/cube", ["steps", "history", "funnel", "vertices"].as_slice()),
+    ] {
+        opened(&mut browser, &server, entry);
+        if let Some(axe) = &axe {
+            browser.evaluate(&format!("{axe}; 1"));
+        }
+        browser.evaluate(if entry == "mandelbrot" { "ctm.state.step(24)" } else { "ctm.state.showMesh(true)" });
+        fits(&mut browser, entry, views, axe.is_some());
     }
-    browser.evaluate("ctm.state.step(24)");
+}
+
+fn fits(browser: &mut Browser, entry: &str, views: &[&str], has_axe: bool) {
     for (width, height) in [(390, 844), (1366, 768), (1920, 1080)] {
         for dark in [false, true] {
-            size(&mut browser, width, height, dark);
-            for view in ["steps", "profile", "manual", "gallery", "tour"] {
-                let what = format!("{view} at {width}, {}", if dark { "dark" } else { "light" });
+            size(browser, width, height, dark);
+            for &view in views {
+                let what = format!("{entry}, {view} at {width}, {}", if dark { "dark" } else { "light" });
                 browser.evaluate(&match view {
                     "gallery" => "ctm.state.gallery.value = true".to_owned(),
                     "tour" => "ctm.state.gallery.value = false, ctm.state.tour.value = 3".to_owned(),
-                    view => format!("ctm.state.tour.value = -1, ctm.state.show('{view}')"),
+                    view => {
+                        format!("ctm.state.problem.value = '', ctm.state.tour.value = -1, ctm.state.show('{view}')")
+                    }
                 });
                 browser.until(
-                    "!ctm.state.working.value && (ctm.state.tab.value !== 'profile' || ctm.state.profile.value)",
+                    "!ctm.state.working.value && (ctm.state.tab.value !== 'profile' || ctm.state.profile.value || ctm.state.problem.value)",
                 );
-                browser.screenshot(&format!("{view}-{width}-{}", if dark { "dark" } else { "light" }));
+                browser.until("!['history', 'funnel'].includes(ctm.state.tab.value) || ctm.state.inspected.value");
+                browser.until("ctm.state.tab.value !== 'vertices' || ctm.state.vertices.value");
+                let colours = if dark { "dark" } else { "light" };
+                let name = format!("{}-{view}-{width}-{colours}", entry.rsplit('/').next().unwrap());
+                browser.screenshot(&name);
+                // Thumbnails come one by one, a profile says so where its time is over, and a tour scrolls a small window.
+                if !["gallery", "profile", "tour"].contains(&view) {
+                    browser.golden(&name);
+                }
                 let wide = browser.evaluate("document.documentElement.scrollWidth > innerWidth");
                 assert_eq!(wide, false, "{what} is wider than the window");
                 if width > 900 {
@@ -318,7 +419,7 @@ fn every_view_fits_and_is_accessible() {
                 }
                 let small = browser.evaluate("[...document.querySelectorAll('body *')].filter((e) => e.checkVisibility() && [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim()) && parseFloat(getComputedStyle(e).fontSize) < 12).map((e) => e.outerHTML.slice(0, 80)).join()");
                 assert_eq!(small, "", "{what} has text below 12 pixels");
-                if axe.is_some() {
+                if has_axe {
                     let found = browser.evaluate("axe.run(document, { resultTypes: ['violations'] }).then((r) => r.violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + ' ' + (n.any[0]?.message ?? '')).join(' | ')}`).join('\\n'))");
                     assert_eq!(found, "", "{what}");
                 }

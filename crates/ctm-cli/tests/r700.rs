@@ -280,12 +280,16 @@ fn a_funnel_names_the_state_that_ends_primitives() {
     }
     let job = folder.join("job.toml");
     let text = std::fs::read_to_string(root.join("job.toml")).unwrap();
-    let text = text.replace("name = \"ground\"", "name = \"ground\"\ncull = \"front\"").replace("save = \"pair.png\"", "");
+    let text =
+        text.replace("name = \"ground\"", "name = \"ground\"\ncull = \"front\"").replace("save = \"pair.png\"", "");
     std::fs::write(&job, text).unwrap();
     let (code, stdout, stderr) = ctm(&["draw".as_ref(), job.as_path(), "--funnel".as_ref()]);
     assert_eq!((code, stderr.as_str()), (0, ""));
     let (ground, triangle) = stdout.split_once("draw triangle").unwrap();
-    assert!(ground.contains("- 2  front faces, which are culled (front faces are culled, counter-clockwise"), "{stdout}");
+    assert!(
+        ground.contains("- 2  front faces, which are culled (front faces are culled, counter-clockwise"),
+        "{stdout}"
+    );
     assert!(ground.contains("0  rasterised") && !ground.contains("stored"), "{stdout}");
     assert!(triangle.contains("1  rasterised") && triangle.contains("stored"), "{stdout}");
     let (code, stdout, _) = ctm(&["draw".as_ref(), job.as_path(), "--funnel".as_ref(), "--json".as_ref()]);

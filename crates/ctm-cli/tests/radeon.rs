@@ -52,6 +52,8 @@ fn captures_are_checked_and_drawn() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let funnel = &json["funnels"][0];
     assert_eq!((&funnel["draw"], &funnel["primitives"], &funnel["covered"]), (&2.into(), &2.into(), &4096.into()));
+    let killed = d.good(&["replay", &capture("discard.capture"), "--funnel"]);
+    assert!(killed.contains("killed by the program (DB_SHADER_CONTROL = 0x"), "{killed}");
     let (code, _, stderr) = d.ctm(&["replay", &mrt, "--draw", "9"]);
     assert!(code == 1 && stderr.contains("has 4 draws, 9 is asked for"), "{stderr}");
     // Cut in the middle: earlier draws are drawn.

@@ -11,7 +11,10 @@ use ctm_draw::state::{
     Interpolation, PixelInput, PixelSource, Place, RasterState, Rect, SamplePattern, Stage, StencilFace, StencilOp,
     Topology, VertexSource, Viewport,
 };
-use ctm_draw::{ColourTarget, Counts, DepthTarget, DrawError, Options, Targets, clear_colour, clear_depth, draw};
+use ctm_draw::{
+    ColourTarget, Counts, DepthTarget, DrawError, LossUnit, Options, Targets, clear_colour, clear_depth, draw,
+    draw_watched,
+};
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::BufferData;
 use ctm_exec::r700::{Arrays, Constants, Semantic};
@@ -675,9 +678,16 @@ fn quads_are_merged_as_samples_are() {
             targets.colour[0] = Some(ColourTarget { bytes: colour, layout: layouts[0], format, size, slices });
             targets.depth = Some(DepthTarget { bytes: depths, layout: layouts[1], format: depth, size, slices });
             let call = Draw { topology: Topology::Triangles, indices: Indices::Counted, count: 36, instances: 1 };
-            let options = Options { watch, ..Options::default() };
-            let counts = draw(&jit, &state, &call, &mut targets, &options).unwrap();
-            (memories, counts)
+            let options = Options { watch, funnel: watch.is_some(), ..Options::default() };
+            let drawn = draw_watched(&jit, &state, &call, &mut targets, &options).unwrap();
+            // Every primitive and every covered pixel ends once.
+            if let Some(funnel) = &drawn.funnel {
+                let lost =
+                    |unit| funnel.lost.iter().filter(|of| of.loss.unit() == unit).map(|of| of.count).sum::<u64>();
+                assert_eq!(funnel.primitives, funnel.rasterised + lost(LossUnit::Primitive), "case {case}: {funnel}");
+                assert_eq!(funnel.covered, funnel.stored + lost(LossUnit::Pixel), "case {case}: {funnel}");
+            }
+            (memories, drawn.counts)
         };
         let together = run(None);
         assert!(together == run(Some([16000; 2])), "case {case}: {format:?}, {depth:?}, {mode:?}");

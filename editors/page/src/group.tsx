@@ -1,7 +1,7 @@
 // The pixel's group: its lanes where their pixels are, in the picture's colours, with the reason why one waits.
 import { signal } from "@preact/signals";
 import { colourAt, painted } from "./picture";
-import { chooseLane, isShared, lane, now, shownOutput, steps } from "./state";
+import { chooseLane, isShared, lane, now, shownOutput, steps, vertex } from "./state";
 import { isPixel } from "./steps";
 
 const focused = signal(-1);
@@ -13,7 +13,7 @@ function places(positions: [number, number][]) {
   const i0 = Math.min(...real.map((p) => p[0])), j0 = Math.min(...real.map((p) => p[1]));
   const width = Math.max(...real.map((p) => p[0])) - i0 + 1, height = Math.max(...real.map((p) => p[1])) - j0 + 1;
   const known = new Set(real.map((p) => p.join()));
-  const compact = real.length > 0 && known.size === real.length && width <= 24 && height <= 24;
+  const compact = !vertex.value && real.length > 0 && known.size === real.length && width <= 24 && height <= 24;
   const across = compact ? width : Math.min(16, Math.max(4, Math.ceil(Math.sqrt(positions.length))));
   const of = (n: number) => {
     if (!compact) return [n % across, Math.floor(n / across)];
@@ -45,12 +45,12 @@ export function Group() {
         }}>
         {positions.map((position, n) => {
           const { kind, text } = all.state(now.value, n, letters), [x, y] = grid.of(n), real = isPixel(position);
-          const name = `lane ${n}: ${real ? `pixel (${position.join(", ")})` : "a helper beside the triangle"}, ${text}`;
+          const name = `lane ${n}: ${real ? (vertex.value ? `vertex ${position[0]}${position[1] ? ` of instance ${position[1]}` : ""}` : `pixel (${position.join(", ")})`) : "a helper beside the triangle"}, ${text}`;
           return (
             <button
               data-lane={n} class={`lane ${kind}${n === lane.value ? " selected" : ""}`} aria-label={name} title={name} aria-pressed={n === lane.value}
               tabIndex={n === (focused.value < 0 ? lane.value : focused.value) ? 0 : -1}
-              style={{ gridColumn: x + 1, gridRow: y + 1, "--pixel": (real && colourAt(out, position, image)) || "var(--panel)" }}
+              style={{ gridColumn: x + 1, gridRow: y + 1, "--pixel": (real && !vertex.value && colourAt(out, position, image)) || "var(--panel)" }}
               disabled={!real || (isShared.value && !all.has(n))}
               onFocus={() => (focused.value = n)} onClick={() => chooseLane(n)}
             ><span aria-hidden="true">{{ run: "", continue: "c", break: "b", none: "·", branch: letters[n] }[kind]}</span></button>

@@ -3,9 +3,10 @@ import { effect } from "@preact/signals";
 import { render } from "preact";
 import { useRef } from "preact/hooks";
 import { Editor, Findings, view } from "./editor";
+import { Funnel, History, VertexTable } from "./draws";
 import { Gallery, greet, Greeting, Tour } from "./gallery";
 import { Group } from "./group";
-import { Picture } from "./picture";
+import { Picture, primitives } from "./picture";
 import { Registers } from "./registers";
 import { restore, share, sharedState } from "./share";
 import * as state from "./state";
@@ -13,7 +14,7 @@ import { Manual, Profile } from "./tabs";
 import { Timeline } from "./timeline";
 import { WhyPanel } from "./why";
 
-const { busy, entry, file, files, gallery, given, isShared, launch, launches, problem, run, server, show, status, step, steps, tab, working } = state;
+const { busy, draws, entry, file, files, gallery, given, isShared, launch, launches, problem, run, server, show, status, step, steps, tab, working } = state;
 
 function Header() {
   const waiting = working.value, seconds = waiting && waiting.tick ? Math.round((waiting.tick - waiting.since) / 1000) : 0;
@@ -58,7 +59,8 @@ function arrows(event: KeyboardEvent) {
 }
 
 function Inspector() {
-  const views = [["steps", "Registers and why"], ["profile", "Profile"], ["manual", "Manual"]] as const;
+  const views: [state.View, string][] = [["steps", "Registers and why"], ["profile", "Profile"], ["manual", "Manual"]];
+  if (draws.value) views.push(["history", "Pixel history"], ["funnel", "Why nothing?"], ["vertices", "Vertices"]);
   return (
     <div id="inspector">
       <div class="tabs" role="tablist" aria-label="views" onKeyDown={arrows}>
@@ -68,6 +70,9 @@ function Inspector() {
         {tab.value === "steps" && <div class="halves"><Registers /><WhyPanel /></div>}
         {tab.value === "profile" && <Profile />}
         {tab.value === "manual" && <Manual />}
+        {tab.value === "history" && <History />}
+        {tab.value === "funnel" && <Funnel />}
+        {tab.value === "vertices" && <VertexTable />}
       </div>
     </div>
   );
@@ -101,8 +106,8 @@ function App() {
     <>
       <Header />
       <Greeting />
-      {problem.value && <div id="problem" role="alert"><pre>{problem.value}</pre><button class="icon" aria-label="close the message" onClick={() => (problem.value = "")}>×</button></div>}
-      {run.value?.said && <details id="said"><summary>{run.value.said.split("\n").filter((l) => l && !l.startsWith(" ")).length} findings of the run</summary><pre>{run.value.said}</pre></details>}
+      {problem.value && <div id="problem" role="alert"><pre tabIndex={0}>{problem.value}</pre><button class="icon" aria-label="close the message" onClick={() => (problem.value = "")}>×</button></div>}
+      {run.value?.said && <details id="said"><summary>{run.value.said.split("\n").filter((l) => l && !l.startsWith(" ")).length} findings of the run</summary><pre tabIndex={0}>{run.value.said}</pre></details>}
       <main>
         <Texts />
         <Splitter name="--left" across label="width of the text" />
@@ -120,8 +125,8 @@ function App() {
 }
 
 document.addEventListener("keydown", (event) => {
-  const chosen = ({ 1: "steps", 2: "profile", 3: "manual" } as const)[event.key as "1"];
-  if (event.altKey && chosen) { event.preventDefault(); show(chosen); return; }
+  const chosen = ({ 1: "steps", 2: "profile", 3: "manual", 4: "history", 5: "funnel", 6: "vertices" } as const)[event.key as "1"];
+  if (event.altKey && chosen && (draws.value || event.key < "4")) { event.preventDefault(); show(chosen); return; }
   if ((event.ctrlKey || event.metaKey) && event.key === "Enter" && !isShared.value && !event.defaultPrevented) { event.preventDefault(); state.runJob(); return; }
   const target = event.target as HTMLElement, typing = target.closest("input, select, textarea, .cm-editor, dialog, [role=application], [role=tablist]");
   if (event.defaultPrevented || typing || event.ctrlKey || event.metaKey || event.altKey || !steps.value) return;
@@ -149,5 +154,5 @@ async function begin() {
 }
 
 // For tests, and for the console.
-Object.assign(window, { ctm: { state, editor: () => view, sharedState } });
+Object.assign(window, { ctm: { state, editor: () => view, outlined: primitives, sharedState } });
 begin();

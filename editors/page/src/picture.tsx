@@ -2,9 +2,10 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { asFloat, byte, hex, short } from "./numbers";
-import { at, choose, isShared, kept, launch, output, run, shownOutput, steps, trace, valuesOf } from "./state";
+import { at, choose, draws, fragment, inspected, isShared, kept, launch, marked, mesh, output, run, showMesh, shownOutput, steps, tab, trace, valuesOf, vertex } from "./state";
+import { Sliders } from "./sliders";
 import { isPixel } from "./steps";
-import type { Output } from "./wire";
+import type { Output, Shape } from "./wire";
 
 const channel = signal("all");
 const range = signal<"auto" | "unit" | "false">("auto");
@@ -92,6 +93,26 @@ export function painted(out: Output) {
   return last;
 }
 
+/** Primitives that are outlined in the picture. */
+export function primitives(): { kind: "mesh" | "lost" | "own"; shapes: Shape[] }[] {
+  const all = inspected.value?.draws ?? [], found: ReturnType<typeof primitives> = [];
+  if (mesh.value) found.push({ kind: "mesh", shapes: all.flatMap((d) => d.shapes) });
+  const { draw, key } = marked.value ?? { draw: -1, key: "" };
+  if (tab.value === "funnel" && all[draw]) found.push({ kind: "lost", shapes: all[draw].shapes.filter((s) => s.lost === key) });
+  if (vertex.value) found.push({ kind: "own", shapes: (all[launch.value ?? all.length - 1]?.shapes ?? []).filter((s) => s.instance === vertex.value![1] && s.vertices.includes(vertex.value![0])) });
+  else if (mesh.value || tab.value === "history" || tab.value === "vertices") {
+    const one = fragment.value ?? lastFragment();
+    if (one) found.push({ kind: "own", shapes: (all[one.draw]?.shapes ?? []).filter((s) => s.primitive === one.primitive && s.instance === one.instance) });
+  }
+  return found;
+}
+
+/** The last fragment of the pixel that was stored, otherwise the last one. */
+export function lastFragment() {
+  const all = (inspected.value?.draws ?? []).flatMap((d, draw) => d.fragments.map((f) => ({ ...f, draw })));
+  return all.filter((f) => f.kept).pop() ?? all.pop();
+}
+
 export function Picture() {
   const canvas = useRef<HTMLCanvasElement>(null), drag = useRef<{ x: number; y: number; moved: boolean } | null>(null);
   const out = shownOutput.value;
@@ -136,8 +157,23 @@ export function Picture() {
             pen.fillText(short(values[(y * out.width + x) * out.channels + c], 3), left + x * scale + 3, top + y * scale + 13 + 13 * c, scale - 4);
         }
     }
+    // Primitives: all of the mesh, those of a stage of the funnel, and those of the pixel or the vertex.
+    const stroke = (shapes: Shape[], ink: string, width: number) => {
+      pen.beginPath();
+      for (const { corners } of shapes) {
+        if (!corners) continue;
+        corners.forEach(([x, y], n) => pen[n ? "lineTo" : "moveTo"](left + (x - out.left) * scale, top + (y - out.top) * scale));
+        pen.closePath();
+      }
+      pen.strokeStyle = ink; pen.lineWidth = width; pen.lineJoin = "round";
+      pen.stroke();
+    };
+    for (const { shapes, kind } of primitives()) {
+      if (kind === "mesh") stroke(shapes, colour("--accent"), 1);
+      else { stroke(shapes, "#000", 4); stroke(shapes, kind === "lost" ? colour("--changed") : colour("--accent-bright"), 2); }
+    }
     // The group, then the pixel.
-    const group = trace.value?.positions.filter(isPixel) ?? [];
+    const group = vertex.value ? [] : trace.value?.positions.filter(isPixel) ?? [];
     const has = new Set(group.map((p) => p.join()));
     pen.lineWidth = 1.5;
     for (const [ink, width] of [["#000", 3.5], [colour("--accent-bright"), 1.5]] as const) {
@@ -183,7 +219,7 @@ export function Picture() {
     image.src = out.picture;
   }, [out]);
   // Drawn again when any of these changes.
-  void [zoom.value, at.value, trace.value, range.value, channel.value, difference.value, kept.value];
+  void [mesh.value, inspected.value, fragment.value, marked.value, vertex.value, tab.value, zoom.value, at.value, trace.value, range.value, channel.value, difference.value, kept.value];
 
   const move = (i: number, j: number) => {
     if (!out || isShared.value) return;
@@ -202,7 +238,7 @@ export function Picture() {
         <h2>Picture</h2>
         {outputs.length > 1
           ? <select aria-label="output" value={output.value} onChange={(e) => (output.value = +e.currentTarget.value)}>{outputs.map((o, n) => <option value={n}>{o.name}</option>)}</select>
-          : <span class="dim">{out.name}</span>}
+          : !draws.value && <span class="dim">{out.name}</span>}
         <select aria-label="channels" value={channel.value} onChange={(e) => (channel.value = e.currentTarget.value)}>
           <option value="all">all</option>
           {[...letters].slice(0, out.channels).map((l) => <option value={l}>{l}</option>)}
@@ -218,6 +254,7 @@ export function Picture() {
         {!isShared.value && (kept.value
           ? <label class="check"><input type="checkbox" checked={difference.value} onChange={(e) => (difference.value = e.currentTarget.checked)} /> difference</label>
           : <button onClick={() => (kept.value = run.value)} title="keep this picture; after a change, see the difference to it">Keep</button>)}
+        {draws.value && !isShared.value && <label class="check" title="the primitives in the window"><input id="mesh" type="checkbox" checked={mesh.value} onChange={(e) => showMesh(e.currentTarget.checked)} /> mesh</label>}
         {kept.value && !isShared.value && <button class="icon" aria-label="forget the kept picture" onClick={() => { kept.value = null; difference.value = false; }}>×</button>}
       </div>
       <canvas
@@ -239,6 +276,7 @@ export function Picture() {
         }}
         onKeyDown={(e) => { if (keys[e.key] && !e.ctrlKey && !e.metaKey && !e.altKey) { e.preventDefault(); keys[e.key](); } }}
       />
+      <Sliders />
       <Readout out={out} />
     </div>
   );

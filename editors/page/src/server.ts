@@ -11,7 +11,7 @@ export interface Server {
 export class Replaced extends Error {}
 
 // Questions that a new one of the same name makes pointless: the server drops a question whose client has gone.
-const replaced = new Set<string>(["check", "hover", "complete", "run", "trace", "profile", "why"]);
+const replaced = new Set<string>(["check", "hover", "complete", "run", "trace", "profile", "why", "inspect", "vertices"]);
 
 export class Http implements Server {
   private latest = new Map<string, AbortController>();

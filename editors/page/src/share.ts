@@ -1,7 +1,7 @@
 // One file with what is shown. Its state is compressed; the numbers of pictures go along while the file stays small.
 import { batch } from "@preact/signals";
 import { base64 } from "./numbers";
-import { at, entry, file, files, given, isShared, lane, launch, launches, now, output, profile, run, server, type Shared, status, trace, why, words } from "./state";
+import { at, draws, entry, file, files, given, inspected, isShared, lane, launch, launches, now, output, profile, run, server, type Shared, status, trace, vertices, why, words } from "./state";
 
 const MOST = 380_000;
 
@@ -14,10 +14,17 @@ export async function sharedState() {
   const state: Shared = {
     entry: entry.value, files: files.value, file: file.value, words: words.value, run: run.value, trace: trace.value, at: at.value, now: now.value,
     profile: profile.value, why: why.value, given: given.value, launches: launches.value, launch: launch.value, output: output.value,
+    draws: draws.value, inspected: inspected.value, vertices: vertices.value,
   };
   let text = await zipped(state);
   if (text.length > MOST && state.run) {
     state.run = { ...state.run, outputs: state.run.outputs.map((o) => ({ ...o, values: null })) };
+    text = await zipped(state);
+  }
+  // Without the primitives and vertices.
+  if (text.length > MOST && (state.inspected || state.vertices)) {
+    state.vertices = null;
+    state.inspected = state.inspected && { draws: state.inspected.draws.map((d) => ({ ...d, shapes: [] })) };
     text = await zipped(state);
   }
   // The values of the chosen lane alone.
@@ -51,6 +58,7 @@ export async function restore() {
     entry.value = state.entry; words.value = state.words; files.value = state.files; file.value = state.file; run.value = state.run;
     at.value = state.at; trace.value = state.trace; now.value = state.now; profile.value = state.profile; why.value = state.why;
     given.value = state.given; launches.value = state.launches; launch.value = state.launch; output.value = state.output;
+    draws.value = state.draws ?? false; inspected.value = state.inspected ?? null; vertices.value = state.vertices ?? null;
     if (state.trace) lane.value = state.trace.lane;
     status.value = "a shared page: nothing runs here";
   });

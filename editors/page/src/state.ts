@@ -4,12 +4,12 @@ import type { Words } from "./language";
 import { floats, type Form } from "./numbers";
 import { Http, Replaced, type Server } from "./server";
 import { isPixel, Steps } from "./steps";
-import type { Entry, Output, PageFinding, ProfileCounts, Run, TextFile, Trace, WhyTree } from "./wire";
+import type { Entry, Inspected, Output, PageFinding, ProfileCounts, Run, TextFile, Trace, Vertices, WhyTree } from "./wire";
 
 /** What a shared file holds. */
 export interface Shared {
   entry: string; files: TextFile[]; file: number; words: Words; run: Run | null; trace: Trace | null; at: [number, number] | null;
-  now: number; profile: ProfileCounts | null; why: WhyTree[] | null; given: string | null; launches: string[]; launch: number | null; output: number;
+  now: number; profile: ProfileCounts | null; why: WhyTree[] | null; given: string | null; draws?: boolean; inspected?: Inspected | null; vertices?: Vertices | null; launches: string[]; launch: number | null; output: number;
 }
 
 export const server: Server = new Http();
@@ -18,6 +18,8 @@ export const isShared = signal(false);
 export const entries = signal<Entry[]>([]);
 export const entry = signal("");
 export const given = signal<string | null>(null);
+/** The entry draws: its pixels have histories, and its draws have primitives. */
+export const draws = signal(false);
 export const files = signal<TextFile[]>([]);
 export const file = signal(0);
 /** Files that are listings: nothing to edit. */
@@ -36,9 +38,21 @@ export const now = signal(0);
 export const lane = signal(0);
 export const why = signal<WhyTree[] | null>(null);
 export const profile = signal<ProfileCounts | null>(null);
+export const inspected = signal<Inspected | null>(null);
+export const vertices = signal<Vertices | null>(null);
+/** The fragment that is followed, instead of the last one of the pixel: its draw, and which run of the program it is. */
+export const fragment = signal<{ draw: number; run: number; primitive: number; instance: number } | null>(null);
+/** The vertex that is followed, instead of a pixel: its number and instance. */
+export const vertex = signal<[number, number] | null>(null);
+/** A stage of a funnel whose primitives are marked. */
+export const marked = signal<{ draw: number; key: string } | null>(null);
+export const mesh = signal(false);
+/** Positions of sliders that have been moved, by number. */
+export const moved = signal<Record<number, number>>({});
 export const manual = signal<{ topic: string; text: string }>({ topic: "", text: "" });
 
-export const tab = signal<"steps" | "profile" | "manual">("steps");
+export type View = "steps" | "profile" | "manual" | "history" | "funnel" | "vertices";
+export const tab = signal<View>("steps");
 export const form = signal<Form>("float");
 export const gallery = signal(false);
 export const tour = signal(-1);
@@ -75,7 +89,12 @@ function looksLikeAPicture(of: Output) {
 export const current = () => files.value[file.value];
 const texts = () => Object.fromEntries(files.value.filter((one) => !listings.value.has(one.name)).map((one) => [one.name, one.text]));
 // Of a capture or a recording nothing can be edited.
-export const question = (more: object = {}) => ({ entry: entry.value, files: given.value ? {} : texts(), launch: launch.value, ...more });
+export const question = (more: object = {}) => ({ entry: entry.value, files: given.value ? {} : texts(), launch: launch.value, sliders: Object.entries(moved.value).map(([n, value]) => [+n, value] as [number, number]), ...more });
+
+/** What is traced: the pixel, one of its fragments, or a vertex. */
+const traced = () => vertex.value
+  ? { at: vertex.value, stage: "vertex" }
+  : { at: at.value, ...(fragment.value && { launch: fragment.value.draw, fragment: fragment.value.run }) };
 
 /** Does something that takes a while, and says so. */
 export async function busy(what: string, work: () => Promise<void>) {
@@ -96,8 +115,9 @@ export async function busy(what: string, work: () => Promise<void>) {
 export const open = (name: string) => busy("opening", async () => {
   const answer = await server.ask("open", { entry: name });
   batch(() => {
-    entry.value = name; listings.value = new Set(); given.value = answer.given; files.value = answer.files; launches.value = []; launch.value = null;
-    run.value = kept.value = null; output.value = 0; clear(); at.value = null;
+    entry.value = name; listings.value = new Set(); given.value = answer.given; draws.value = answer.draws; files.value = answer.files; launches.value = []; launch.value = null;
+    run.value = kept.value = null; output.value = 0; clear(); at.value = null; mesh.value = false; moved.value = {};
+    if (!answer.draws && drawn.includes(tab.value)) tab.value = "steps";
     // Programs are what one comes for; the job is beside them.
     file.value = answer.given ? 0 : Math.max(0, answer.files.length - 1);
   });
@@ -111,10 +131,15 @@ export const open = (name: string) => busy("opening", async () => {
     await traceNow(known ?? middle, 0).catch(noSteps);
     if (!trace.value) at.value = null;
   }
+  await inspectNow();
 });
+
+/** Views of draws alone. */
+const drawn: View[] = ["history", "funnel", "vertices"];
 
 function clear() {
   trace.value = null; why.value = null; profile.value = null; now.value = 0;
+  inspected.value = null; vertices.value = null; fragment.value = null; vertex.value = null; marked.value = null;
 }
 
 export const runJob = () => busy("running", runNow);
@@ -138,7 +163,26 @@ async function runNow() {
   });
   if (at.value) await traceNow(at.value, 0).catch(noSteps);
   if (tab.value === "profile") await profileNow();
+  await inspectNow();
 }
+
+/** Runs with the sliders as they are, and shows the picture alone. */
+export async function redraw() {
+  try {
+    const answer = await server.ask("run", question());
+    batch(() => { run.value = answer; trace.value = null; why.value = null; inspected.value = null; problem.value = ""; });
+    return true;
+  } catch (error) {
+    if (!(error instanceof Replaced)) problem.value = (error as Error).message;
+    return false;
+  }
+}
+
+/** The steps of the pixel after sliders have been moved. */
+export const rerun = () => busy("tracing", async () => {
+  await traceNow(at.value!, Infinity).catch(noSteps);
+  await inspectNow();
+});
 
 function noSteps(error: Error) {
   if (error instanceof Replaced) return;
@@ -157,13 +201,45 @@ export function inside([i, j]: [number, number]) {
 }
 
 /** Follows a pixel; at the same step where it has that many. */
-export const choose = (pixel: [number, number], step = now.value) => busy("tracing", () => traceNow(pixel, step));
+export const choose = (pixel: [number, number], step = now.value) => busy("tracing", async () => {
+  batch(() => { fragment.value = null; vertex.value = null; at.value = pixel; });
+  // Pixels without a fragment have a history as well: why there is none.
+  const history = inspectNow();
+  await traceNow(pixel, step).catch((error) => { if (!draws.value) throw error; noSteps(error); });
+  await history;
+});
+
+/** Follows a fragment of the pixel. */
+export const chooseFragment = (of: NonNullable<typeof fragment.value>) => busy("tracing", async () => {
+  batch(() => { fragment.value = of; vertex.value = null; });
+  await traceNow(at.value!, Infinity);
+});
+
+/** Follows a vertex. */
+export const chooseVertex = (of: [number, number]) => busy("tracing", async () => {
+  batch(() => { vertex.value = of; fragment.value = null; });
+  await traceNow(of, Infinity);
+});
+
+/** The pixel whose fragments are inspected. */
+let inspectedAt = "";
+
+/** What the views of draws show. */
+async function inspectNow(again = false) {
+  if (!draws.value || isShared.value) return;
+  const of = at.value?.join() ?? "";
+  if ((drawn.includes(tab.value) || mesh.value) && (again || !inspected.value || inspectedAt !== of)) {
+    inspected.value = await server.ask("inspect", question({ at: at.value }));
+    inspectedAt = of;
+  }
+  if (tab.value === "vertices" && !vertices.value) vertices.value = await server.ask("vertices", question());
+}
 
 async function traceNow(pixel: [number, number], step: number) {
-  at.value = pixel;
+  if (!vertex.value) at.value = pixel;
   let answer;
   try {
-    answer = await server.ask("trace", question({ at: pixel }));
+    answer = await server.ask("trace", question(traced()));
   } catch (error) {
     if (!(error instanceof Replaced)) batch(() => { trace.value = null; why.value = null; });
     throw error;
@@ -173,8 +249,8 @@ async function traceNow(pixel: [number, number], step: number) {
     lane.value = answer.lane;
     why.value = null;
     now.value = Math.max(0, Math.min(step, answer.steps.length - 1));
-    status.value = `pixel (${pixel.join(", ")}): ${answer.steps.length} steps`;
-    if (tab.value !== "steps") tab.value = "steps";
+    status.value = `${vertex.value ? `vertex ${pixel[0]}` : `pixel (${pixel.join(", ")})`}: ${answer.steps.length} steps`;
+    if (!drawn.includes(tab.value)) tab.value = "steps";
     showText();
   });
   await explainLast();
@@ -201,7 +277,8 @@ export function chooseLane(number: number) {
     if (steps.value!.has(number)) batch(() => { lane.value = number; at.value = position; });
     return;
   }
-  choose(position);
+  if (vertex.value) chooseVertex(position);
+  else if (position.join() !== at.value?.join() || !fragment.value) choose(position);
 }
 
 export function step(to: number) {
@@ -213,7 +290,7 @@ export function step(to: number) {
 
 /** The origin of a value after a step. */
 export const explain = (place: string, after = now.value) => busy("asking why", async () => {
-  const answer = await server.ask("why", question({ at: at.value, value: place, step: after + 1 }));
+  const answer = await server.ask("why", question({ ...traced(), value: place, step: after + 1 }));
   why.value = answer.trees;
 });
 
@@ -224,7 +301,7 @@ async function explainLast() {
   for (let n = all.count - 1; n >= 0; n--) {
     const wrote = all.writes(n, all.data.lane).filter((write) => /^(o\d|PIX|POS|PARAM)/.test(write.name));
     if (!wrote.length) continue;
-    const answer = await server.ask("why", question({ at: at.value, value: wrote[0].name }));
+    const answer = await server.ask("why", question({ ...traced(), value: wrote[0].name }));
     why.value = answer.trees;
     return;
   }
@@ -242,6 +319,13 @@ export const count = () => busy("counting every lane", profileNow);
 export function show(view: typeof tab.value) {
   tab.value = view;
   if (view === "profile" && !profile.value && !isShared.value) count();
+  if (drawn.includes(view)) busy("drawing", () => inspectNow());
+}
+
+/** The primitives over the picture, or not. */
+export function showMesh(to: boolean) {
+  mesh.value = to;
+  if (to) busy("drawing", () => inspectNow());
 }
 
 export const lookUp = (topic: string) => busy("looking up", async () => {

@@ -7,6 +7,12 @@ export interface Question {
   files?: Record<string, string>;
   /** The pass, draw or launch, from 0. */
   launch?: number | null;
+  /** Of a draw: which run of the pixel program for the pixel, from 0; none: the last. */
+  fragment?: number | null;
+  /** Of a draw: `vertex` for the vertex program, where `at` is the vertex's number and instance. */
+  stage?: string | null;
+  /** Sliders that have been moved: the number in the answer of `run`, and the value. */
+  sliders?: ([number, number])[];
   /** The processor or pixel: column and row. */
   at?: [number, number] | null;
   /** The place that `why` asks about. */
@@ -46,6 +52,8 @@ export interface Opened {
   files: (TextFile)[];
   /** `capture` or `recording`, whose texts cannot be edited. */
   given: string | null;
+  /** It draws: pixels have histories, and draws have primitives. */
+  draws: boolean;
 }
 
 export interface TextFile {
@@ -118,6 +126,23 @@ export interface Run {
   domain: [number, number, number, number] | null;
   /** The programs of a capture or recording. */
   files: (TextFile)[];
+  /** The sliders of the job file. */
+  sliders: (SliderState)[];
+}
+
+export interface SliderState {
+  /** The constant. */
+  constant: string;
+  /** Which of its numbers. */
+  element: number;
+  /** The least value. */
+  from: number;
+  /** The largest value. */
+  to: number;
+  /** The value of this run. */
+  value: number;
+  /** How long the way takes when it is played. */
+  seconds: number | null;
 }
 
 export interface Output {
@@ -239,6 +264,28 @@ export interface ProfileCounts {
   waited: CountMap;
   /** The fault that ended it. */
   fault: string | null;
+  /** Basic blocks of the executed instructions, in the order of the text. */
+  blocks: (GraphBlock)[];
+  /** Edges between them. */
+  edges: (GraphEdge)[];
+}
+
+export interface GraphBlock {
+  /** The lines of its instructions. */
+  lines: (number)[];
+  /** Executions. */
+  runs: number;
+  /** Lanes that executed it, on average. */
+  lanes: number;
+}
+
+export interface GraphEdge {
+  /** The number of a block. */
+  from: number;
+  /** The number of the next block. */
+  to: number;
+  /** How often. */
+  times: number;
 }
 
 export interface LineCount {
@@ -256,6 +303,144 @@ export interface LineCount {
   clocks: number;
   /** The text of the line. */
   text: string;
+}
+
+export interface Inspected {
+  /** In order. */
+  draws: (InspectedDraw)[];
+}
+
+export interface InspectedDraw {
+  /** In words. */
+  name: string;
+  /** Primitives. */
+  primitives: number;
+  /** Of these, those with a pixel in the targets. */
+  rasterised: number;
+  /** The pixels of the targets that these cover. */
+  covered: number;
+  /** Of these, those whose colours changed. */
+  stored: number;
+  /** Where the others ended. */
+  lost: (LostCount)[];
+  /** The draw failed: nothing is counted. */
+  failed: boolean;
+  /** The first primitives in the window. */
+  shapes: (Shape)[];
+  /** There are more primitives. */
+  cut: boolean;
+  /** Fragments of the pixel, in order. */
+  fragments: (HistoryFragment)[];
+}
+
+export interface LostCount {
+  /** Pixels, not primitives. */
+  pixels: boolean;
+  /** The stage. */
+  key: string;
+  /** In words. */
+  words: string;
+  /** How many. */
+  count: number;
+  /** The state that decides. */
+  state: string;
+}
+
+export interface Shape {
+  /** Its number. */
+  primitive: number;
+  /** Its instance. */
+  instance: number;
+  /** The numbers of its vertices. */
+  vertices: [number, number, number];
+  /** Column, row and depth of its corners; none where it ended before the window. */
+  corners: [[number, number, number], [number, number, number], [number, number, number]] | null;
+  /** A front face. */
+  front: boolean;
+  /** Where it ended. */
+  lost: string | null;
+}
+
+export interface HistoryFragment {
+  /** The number of its primitive. */
+  primitive: number;
+  /** Its instance. */
+  instance: number;
+  /** A front face. */
+  front: boolean;
+  /** The sample that the program ran for. */
+  sample: number | null;
+  /** Covered samples, a bit each. */
+  covered: number;
+  /** Samples that passed. */
+  passed: number;
+  /** Which run of the pixel program for the pixel it was. */
+  run: number | null;
+  /** How it ended. */
+  ending: string;
+  /** It was stored. */
+  kept: boolean;
+  /** Depth and stencil. */
+  tests: (HistoryTest)[];
+  /** Exports of the program. */
+  exported: (HistoryExport)[];
+  /** Stores. */
+  stored: (HistoryStore)[];
+}
+
+export interface HistoryTest {
+  /** The sample. */
+  sample: number;
+  /** The new depth. */
+  depth: number;
+  /** The depth that was there. */
+  stored_depth: number;
+  /** The stencil value that was there. */
+  stored_stencil: number;
+  /** The depth test passed. */
+  depth_passes: boolean;
+  /** The stencil test passed. */
+  stencil_passes: boolean;
+}
+
+export interface HistoryExport {
+  /** The output. */
+  output: number;
+  /** Bits. */
+  bits: [number, number, number, number];
+}
+
+export interface HistoryStore {
+  /** The target. */
+  target: number;
+  /** The sample. */
+  sample: number;
+  /** Bits that were there. */
+  before: [number, number, number, number];
+  /** Bits after. */
+  after: [number, number, number, number];
+}
+
+export interface Vertices {
+  /** Names of fetched values. */
+  inputs: (string)[];
+  /** Names of exported values. */
+  outputs: (string)[];
+  /** In order. */
+  rows: (VertexRow)[];
+  /** There are more. */
+  cut: boolean;
+}
+
+export interface VertexRow {
+  /** Its number. */
+  vertex: number;
+  /** Its instance. */
+  instance: number;
+  /** The bits of fetched values. */
+  inputs: (number | null)[];
+  /** The bits of exported values. */
+  outputs: (number | null)[];
 }
 
 export interface CountMap {
@@ -281,4 +466,6 @@ export interface Answers {
   trace: Trace;
   why: Why;
   profile: ProfileCounts;
+  inspect: Inspected;
+  vertices: Vertices;
 }

@@ -1,6 +1,7 @@
 //! A server of the page, and Chromium by its DevTools protocol.
 #![allow(dead_code, reason = "each test uses a part")]
 
+use ctm::array::{Array, Kind, Values};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -178,6 +179,65 @@ impl Browser {
             assert!(began.elapsed() < Duration::from_secs(60), "{expression}: {}", self.evaluate(all));
             std::thread::sleep(Duration::from_millis(100));
         }
+    }
+
+    /// The page as a picture.
+    pub fn picture(&mut self) -> Array {
+        let taken = self.ask("Page.captureScreenshot", json!({ "format": "png" }));
+        let digit = |c: u8| match c {
+            b'A'..=b'Z' => c - b'A',
+            b'a'..=b'z' => c - b'a' + 26,
+            b'0'..=b'9' => c - b'0' + 52,
+            b'+' => 62,
+            _ => 63,
+        };
+        let mut bytes = Vec::new();
+        for four in taken["data"].as_str().unwrap().trim_end_matches('=').as_bytes().chunks(4) {
+            let bits = four.iter().fold(0u32, |bits, &c| bits << 6 | u32::from(digit(c)));
+            let bits = bits << (6 * (4 - four.len()));
+            bytes.extend(&bits.to_be_bytes()[1..four.len()]);
+        }
+        Array::from_bytes(Kind::Png, &bytes, None).unwrap()
+    }
+
+    /// Compares the page with a golden picture of the means of its squares of 16 pixels; CTM_WRITE writes it. Letters of other fonts change a square little;
+    /// a missing part, another place or another colour changes many much.
+    pub fn golden(&mut self, name: &str) {
+        const SIDE: usize = 16;
+        let page = self.picture();
+        let values = page.to_f32();
+        let (columns, rows) = (page.width.div_ceil(SIDE), page.height.div_ceil(SIDE));
+        let mut means = Vec::with_capacity(columns * rows * 3);
+        for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
+            for channel in 0..3 {
+                let (mut sum, mut count) = (0.0, 0.0f32);
+                for y in row * SIDE..((row + 1) * SIDE).min(page.height) {
+                    for x in column * SIDE..((column + 1) * SIDE).min(page.width) {
+                        sum += values[(y * page.width + x) * page.channels + channel];
+                        count += 1.0;
+                    }
+                }
+                means.push((255.0 * sum / count).round() as u8);
+            }
+        }
+        let small = Array { width: columns, height: rows, channels: 3, values: Values::U8(means.clone()) };
+        let path = root().join(format!("crates/ctm-cli/tests/browser/golden/{name}.png"));
+        if std::env::var_os("CTM_WRITE").is_some() {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, small.to_bytes(Kind::Png).unwrap()).unwrap();
+            return;
+        }
+        let known = Array::from_bytes(Kind::Png, &std::fs::read(&path).unwrap(), None).unwrap();
+        assert_eq!((known.width, known.height), (columns, rows), "{name}: CTM_WRITE=1 writes it");
+        let known: Vec<u8> = known.to_f32().iter().map(|value| (255.0 * value).round() as u8).collect();
+        let apart: Vec<u8> = known.iter().zip(&means).map(|(a, b)| a.abs_diff(*b)).collect();
+        let much = apart.chunks(3).filter(|of| of.iter().any(|&n| n > 48)).count();
+        let mean = apart.iter().map(|&n| f64::from(n)).sum::<f64>() / apart.len() as f64;
+        assert!(
+            much * 100 < 4 * columns * rows && mean < 6.0,
+            "{name}: {much} of {} squares differ, {mean:.1} on average; CTM_WRITE=1 writes it",
+            columns * rows
+        );
     }
 
     /// Saves the page to CTM_SCREENSHOTS.

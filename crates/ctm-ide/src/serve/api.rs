@@ -1,32 +1,25 @@
 //! The page's requests. Each question is a JSON object, each answer too; `{"error": ...}` has the reason of a refusal.
 
-use super::entries::{self, Directory, Opened, PageEntry, said};
+use super::entries::{Directory, Opened, PageEntry, said};
+use super::inspect::{inspected, vertices};
 use super::memory::{Memory, Share};
-use super::pictures::{self, shown};
 use super::question::Question;
-use super::{cost, steps, wire};
-use crate::language::{Document, Language, findings, shown_findings};
-use ctm::Drawing;
-use ctm::EngineKind;
+use super::runs::{run, thumbnail};
+use super::texts::{Utf16Offsets, byte, check, words};
+use super::{cost, pictures, steps, wire};
+use crate::language::{Document, Language};
 use ctm::array::{Array, Values};
-use ctm::job::{Folders, Job};
-use ctm::render;
-use ctm::trace::observe::Isa;
-use ctm::trace::{
-    Choice, Chosen, DrawStage, Draws, LaunchOutputs, Limits, Profile, Subject, Trace, TraceError, launch_outputs,
-    targets_behind,
-};
+use ctm::job::{Folders, Slider};
+use ctm::trace::{Choice, Chosen, DrawStage, Draws, Limits, Profile, Subject, Trace, TraceError};
 use ctm_exec::{Control, GroupSize, Position};
-use ctm_isa::diag::Severity;
 use serde_json::json;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The wall time of a launch that the page starts.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 /// Instructions of a trace for the page.
 const LONGEST_TRACE: usize = 20_000;
 
@@ -42,7 +35,7 @@ pub(super) struct AnswerContext<'a> {
 }
 
 /// Why there is no answer.
-enum Refusal {
+pub(super) enum Refusal {
     /// Reported to the page.
     Said(String),
     /// There is no memory for it.
@@ -61,11 +54,11 @@ impl From<&str> for Refusal {
     }
 }
 
-type Answer<T> = Result<T, Refusal>;
+pub(super) type Answer<T> = Result<T, Refusal>;
 
 impl AnswerContext<'_> {
     /// Reserves memory for more bytes.
-    fn take(&self, bytes: u64) -> Result<(), Refusal> {
+    pub(super) fn take(&self, bytes: u64) -> Result<(), Refusal> {
         let share = self.memory.take(bytes, self.deadline, &|| !self.control.is_over());
         self.shares.borrow_mut().push(share.map_err(Refusal::Memory)?);
         Ok(())
@@ -130,6 +123,8 @@ questions! {
     "trace": wire::Trace = |question, context| Ok(steps::trace(&traced(question, context)?.0));
     "why": wire::Why = why;
     "profile": wire::ProfileCounts = profile;
+    "inspect": wire::Inspected = inspected;
+    "vertices": wire::Vertices = vertices;
 }
 
 /// The name of a question, if there is such a question.
@@ -152,14 +147,14 @@ pub(super) fn answer(name: &str, question: &Question, context: &AnswerContext<'_
     }
 }
 
-fn entry<'e>(question: &Question, context: &AnswerContext<'e>) -> Result<&'e PageEntry, Refusal> {
+pub(super) fn entry<'e>(question: &Question, context: &AnswerContext<'e>) -> Result<&'e PageEntry, Refusal> {
     let name = question.entry.as_deref().unwrap_or("");
     let found = context.entries.iter().find(|entry| entry.name == name);
     found.ok_or_else(|| format!("there is no job `{name}`").into())
 }
 
 /// The language of the text of a question.
-fn language(question: &Question) -> Language {
+pub(super) fn language(question: &Question) -> Language {
     let language = question.language.as_deref().and_then(Language::from_id);
     language.unwrap_or_else(|| Language::of_text(question.text()))
 }
@@ -173,109 +168,6 @@ fn read(question: &Question) -> Document {
 fn document(question: &Question, context: &AnswerContext<'_>) -> Result<Document, Refusal> {
     context.take(cost::of_text(question.text()))?;
     Ok(read(question))
-}
-
-/// Counts units of UTF-16, as browsers do. Places that follow each other cost the text between them.
-struct Utf16Offsets<'t> {
-    text: &'t str,
-    /// A byte, and the units before it.
-    known: (usize, usize),
-}
-
-impl<'t> Utf16Offsets<'t> {
-    const fn of(text: &'t str) -> Self {
-        Self { text, known: (0, 0) }
-    }
-
-    /// Units before a byte.
-    fn before(&mut self, byte: usize) -> usize {
-        let mut end = byte.min(self.text.len());
-        while !self.text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let (at, units) = self.known;
-        let count = |from: usize, to: usize| self.text[from..to].encode_utf16().count();
-        let units = if end < at { units - count(end, at) } else { units + count(at, end) };
-        self.known = (end, units);
-        units
-    }
-}
-
-/// The byte of `offset`, which counts units of UTF-16.
-fn byte(question: &Question) -> usize {
-    let (text, mut left) = (question.text(), question.offset.unwrap_or(0));
-    for (at, c) in text.char_indices() {
-        if left == 0 {
-            return at;
-        }
-        left = left.saturating_sub(c.len_utf16() as u64);
-    }
-    text.len()
-}
-
-/// Findings of a program, or of the job file of an entry with the page's texts.
-fn check(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::Findings> {
-    context.take(cost::of_check(question.text()))?;
-    if question.language.as_deref() == Some(entries::TOML) {
-        return check_job(question, context);
-    }
-    let found = findings(language(question), question.text());
-    let (shown, more) = shown_findings(&found);
-    let mut units = Utf16Offsets::of(question.text());
-    let mut told: Vec<wire::PageFinding> = shown.iter().map(|finding| page_finding(finding, &mut units)).collect();
-    if let Some(more) = more {
-        let end = units.before(question.text().len());
-        let (rule, message) = (more.rule.to_string(), more.message.clone());
-        told.push(wire::PageFinding { from: end, to: end, severity: "error", rule, message });
-    }
-    Ok(wire::Findings { findings: told })
-}
-
-/// Findings of the job file; those of its programs are with their texts.
-fn check_job(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::Findings> {
-    let entry = entry(question, context)?;
-    let name = question.name.as_deref().unwrap_or("");
-    let mut texts = question.files.0.clone();
-    texts.insert(name.to_owned(), question.text().to_owned());
-    let Err(error) = entry.opened(&texts, context.folders, context.control) else {
-        return Ok(wire::Findings { findings: Vec::new() });
-    };
-    let mut units = Utf16Offsets::of(question.text());
-    let reports = error.reports();
-    let own =
-        |report: &&ctm::render::Report| report.source.as_ref().is_none_or(|source| source.text() == question.text());
-    let own = reports.iter().filter(own).take(100);
-    Ok(wire::Findings { findings: own.map(|report| page_finding(&report.diagnostic, &mut units)).collect() })
-}
-
-fn page_finding(finding: &ctm_isa::diag::Diagnostic, units: &mut Utf16Offsets<'_>) -> wire::PageFinding {
-    let span = finding.labels.first().map(|label| label.span).unwrap_or_default();
-    let mut message = finding.message.clone();
-    for part in [finding.cite.map(|cite| format!("see {cite}")), finding.help.clone()].into_iter().flatten() {
-        message.push('\n');
-        message.push_str(&part);
-    }
-    wire::PageFinding {
-        from: units.before(span.start as usize),
-        to: units.before(span.end as usize),
-        severity: match finding.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Note => "info",
-        },
-        rule: finding.rule.to_string(),
-        message,
-    }
-}
-
-/// The words of both languages, for colouring.
-fn words() -> BTreeMap<String, Vec<(String, String)>> {
-    let of = |language: Language| {
-        let words = language.vocabulary().into_iter();
-        let words = words.map(|(kind, word)| (format!("{kind:?}").to_lowercase(), word.to_string()));
-        (language.id().to_owned(), words.collect())
-    };
-    Language::ALL.into_iter().map(of).collect()
 }
 
 fn manual(question: &Question, _: &AnswerContext<'_>) -> Answer<wire::Page> {
@@ -301,11 +193,14 @@ fn manual(question: &Question, _: &AnswerContext<'_>) -> Answer<wire::Page> {
 }
 
 /// The subject of a question, with a lower time limit than a job's.
-fn opened(question: &Question, context: &AnswerContext<'_>) -> Result<(Opened, Option<Directory>), Refusal> {
+pub(super) fn opened(question: &Question, context: &AnswerContext<'_>) -> Result<(Opened, Option<Directory>), Refusal> {
     let entry = entry(question, context)?;
     context.take(entry.capture_bytes())?;
     let opened = entry.opened(&question.files.0, context.folders, context.control);
     let (mut opened, directory) = opened.map_err(|e| said(&e))?;
+    for &(number, value) in &question.sliders {
+        slide(&mut opened, number, value);
+    }
     let time = match &mut opened {
         Opened::Job(job) => Some(&mut job.run.budget.time),
         Opened::Drawing(drawing) => Some(&mut drawing.budget.time),
@@ -317,6 +212,25 @@ fn opened(question: &Question, context: &AnswerContext<'_>) -> Result<(Opened, O
     Ok((opened, directory))
 }
 
+/// Moves a slider of the open entry, within its range.
+#[allow(clippy::cast_possible_truncation, reason = "constants have single precision")]
+fn slide(opened: &mut Opened, number: usize, value: f64) {
+    let within = |slider: &Slider| (value as f32).max(slider.from).min(slider.to);
+    match opened {
+        Opened::Job(job) => {
+            if let Some(slider) = job.sliders.get(number).cloned() {
+                job.slide(&slider, within(&slider));
+            }
+        }
+        Opened::Drawing(drawing) => {
+            if let Some(slider) = drawing.sliders.get(number).cloned() {
+                drawing.slide(&slider, within(&slider));
+            }
+        }
+        Opened::Capture(..) | Opened::Recording(_) => {}
+    }
+}
+
 /// Something to look into, and the folder of its files.
 struct Looked {
     subject: Subject,
@@ -324,14 +238,15 @@ struct Looked {
     _directory: Option<Directory>,
 }
 
-/// The launch of a question; of draws, of the pixel programs.
+/// The launch of a question; of draws, of the pixel programs or of the vertex programs.
 fn looked(question: &Question, context: &AnswerContext<'_>, at: Option<Position>) -> Result<Looked, Refusal> {
     let (opened, directory) = opened(question, context)?;
     context.take(cost::of_run(&opened))?;
+    let stage = if question.stage.as_deref() == Some("vertex") { DrawStage::Vertex } else { DrawStage::Pixel };
     let subject = match opened {
         Opened::Job(job) => Subject::Job(job),
-        Opened::Drawing(drawing) => Subject::Drawing(Arc::new(*drawing), DrawStage::Pixel),
-        Opened::Capture(draws, _) => Subject::Drawing(draws, DrawStage::Pixel),
+        Opened::Drawing(drawing) => Subject::Drawing(Arc::new(*drawing), stage),
+        Opened::Capture(draws, _) => Subject::Drawing(draws, stage),
         Opened::Recording(path) => Subject::Recording(path),
     };
     let chosen = subject.choose_under(context.control, choice(question, &subject), at).map_err(|e| said(&e))?;
@@ -342,7 +257,8 @@ fn looked(question: &Question, context: &AnswerContext<'_>, at: Option<Position>
 fn choice(question: &Question, subject: &Subject) -> Choice {
     match subject {
         Subject::Recording(_) => Choice { pass: None, launch: question.launch.map(|n| n as u64) },
-        Subject::Job(_) | Subject::Drawing(..) => Choice { pass: question.launch, launch: None },
+        Subject::Drawing(..) => Choice { pass: question.launch, launch: question.fragment },
+        Subject::Job(_) => Choice { pass: question.launch, launch: None },
     }
 }
 
@@ -368,133 +284,6 @@ fn launches(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::La
         }
     };
     Ok(wire::Launches { launches: lines })
-}
-
-fn run(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::Run> {
-    let (opened, _directory) = opened(question, context)?;
-    context.take(cost::of_run(&opened))?;
-    match opened {
-        Opened::Job(job) => run_job(&job, context.control),
-        Opened::Drawing(drawing) => match question.launch {
-            Some(number) => behind(&*drawing, drawing.engine, number),
-            None => draw(&drawing),
-        },
-        Opened::Capture(draws, _) => {
-            let number = question.launch.ok_or("say which draw")?;
-            let mut answer = behind(&*draws, EngineKind::default(), number)?;
-            let stages = [(DrawStage::Pixel, "pixel program"), (DrawStage::Vertex, "vertex program")];
-            for (stage, name) in stages {
-                let subject = Subject::Drawing(Arc::clone(&draws), stage);
-                let choice = Choice { pass: Some(number), launch: None };
-                let Ok(chosen) = subject.choose_under(context.control, choice, None) else { continue };
-                // Traces are of pixels: their listing has that name.
-                let (listing, text) = Subject::program_of(&chosen);
-                let name = if stage == DrawStage::Pixel { listing } else { name.to_owned() };
-                answer.files.push(wire::TextFile { name, text, language: Some(Language::R700.id()) });
-            }
-            Ok(answer)
-        }
-        Opened::Recording(path) => recorded(&path, question.launch.ok_or("say which launch")?, context.control),
-    }
-}
-
-/// The targets after a draw.
-fn behind(draws: &dyn Draws, engine: EngineKind, number: usize) -> Answer<wire::Run> {
-    let since = Instant::now();
-    let engine = engine.engine().map_err(|e| e.to_string())?;
-    let (_, targets) = targets_behind(draws, engine, Some(number)).map_err(|e| said(&e))?;
-    let milliseconds = since.elapsed().as_secs_f64() * 1000.0;
-    let mut outputs = Vec::new();
-    for target in targets.iter().filter(|target| !target.integers) {
-        let name = target.name.replacen("colour", "target ", 1);
-        outputs.push(shown(&name, &target.array(), 0, 0)?);
-    }
-    let [width, height] = targets.first().map_or([0, 0], |target| target.size);
-    let said = if targets.is_empty() { "the draw has no target\n" } else { "" }.to_owned();
-    let domain = Some([0, 0, width.saturating_sub(1), height.saturating_sub(1)]);
-    Ok(wire::Run { outputs, said, milliseconds, domain, files: Vec::new() })
-}
-
-/// The outputs of a recording's launch, and its program.
-fn recorded(path: &Path, number: usize, control: &Control) -> Answer<wire::Run> {
-    let since = Instant::now();
-    let left = launch_outputs(path, number as u64, Some(PATIENCE), control).map_err(|e| said(&e))?;
-    let milliseconds = since.elapsed().as_secs_f64() * 1000.0;
-    let LaunchOutputs { chosen, outputs: arrays, fault } = left;
-    let mut outputs = Vec::new();
-    for (name, array) in arrays {
-        let (i, j) = if name.contains("uncached") { (0, 0) } else { (chosen.domain.i0, chosen.domain.j0) };
-        outputs.push(shown(&name, &array, i, j)?);
-    }
-    let (name, text) = Subject::program_of(&chosen);
-    let language = if chosen.isa() == Isa::X1k { Language::X1k } else { Language::R700 };
-    let domain = chosen.domain;
-    Ok(wire::Run {
-        outputs,
-        said: fault.map_or_else(String::new, |fault| format!("{fault}\n")),
-        milliseconds,
-        domain: Some([domain.i0, domain.j0, domain.i1, domain.j1]),
-        files: vec![wire::TextFile { name, text, language: Some(language.id()) }],
-    })
-}
-
-fn run_job(job: &Job, control: &Control) -> Answer<wire::Run> {
-    let report = job.run_under(control, |_| {}).map_err(|e| said(&e))?;
-    let mut outputs = Vec::new();
-    for output in &report.outputs {
-        let Some(array) = report.array(output.slot) else { continue };
-        outputs.push(shown(&output.name, &array, output.rect.x, output.rect.y)?);
-    }
-    let domain = job.passes.last().map(|pass| pass.domain);
-    Ok(wire::Run {
-        outputs,
-        said: report.reports.iter().map(|report| format!("{}\n", render::text(report, false))).collect(),
-        milliseconds: report.elapsed.as_secs_f64() * 1000.0,
-        domain: domain.map(|domain| [domain.i0, domain.j0, domain.i1, domain.j1]),
-        files: Vec::new(),
-    })
-}
-
-fn draw(drawing: &Drawing) -> Answer<wire::Run> {
-    let since = Instant::now();
-    let drawn = drawing.prepare().and_then(|mut prepared| prepared.draw(0.0)).map_err(|error| match error {
-        ctm::draw::Error::Job(error) => said(&error),
-        error => error.to_string(),
-    })?;
-    let milliseconds = since.elapsed().as_secs_f64() * 1000.0;
-    let mut outputs = Vec::new();
-    for target in drawn.targets.iter().filter(|target| !target.format().number.is_integer()) {
-        outputs.push(shown(&format!("target {}", target.number), &target.array(), 0, 0)?);
-    }
-    let [width, height] = drawn.size;
-    Ok(wire::Run {
-        outputs,
-        said: drawn.findings.iter().map(|finding| format!("{finding}\n")).collect(),
-        milliseconds,
-        domain: Some([0, 0, width.saturating_sub(1), height.saturating_sub(1)]),
-        files: Vec::new(),
-    })
-}
-
-/// An output of an example or of the user's job, small: the first one that looks like a picture, otherwise the first.
-fn thumbnail(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::Thumbnail> {
-    let (opened, _directory) = opened(question, context)?;
-    context.take(cost::of_run(&opened))?;
-    let picture = match opened {
-        Opened::Job(job) => {
-            let report = job.run_under(context.control, |_| {}).map_err(|e| said(&e))?;
-            let arrays: Vec<Array> = report.outputs.iter().filter_map(|output| report.array(output.slot)).collect();
-            let array = arrays.iter().find(|array| pictures::is_picture(array)).or(arrays.first());
-            array.and_then(pictures::thumbnail)
-        }
-        Opened::Drawing(drawing) => {
-            let drawn = drawing.prepare().and_then(|mut prepared| prepared.draw(0.0)).map_err(|e| e.to_string())?;
-            let target = drawn.targets.iter().find(|target| !target.format().number.is_integer());
-            target.and_then(|target| pictures::thumbnail(&target.array()))
-        }
-        Opened::Capture(..) | Opened::Recording(_) => None,
-    };
-    Ok(wire::Thumbnail { picture })
 }
 
 /// The most lanes of a unit that is watched: a group, or a thread group of the R700.
@@ -555,7 +344,16 @@ fn profile(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::Pro
         pictures::picture(&Array { width, height, channels: 1, values: Values::F32(values) })
             .map(|picture| wire::CountMap { picture, most })
     };
+    let graph = profile.graph();
+    let blocks = graph.blocks.iter().map(|block| {
+        let mut of: Vec<usize> = block.instructions.iter().filter_map(|&at| profile.listing.line(at)).collect();
+        of.dedup();
+        wire::GraphBlock { lines: of, runs: block.executed, lanes: block.lanes }
+    });
+    let edges = graph.edges.iter().map(|&(from, to, times)| wire::GraphEdge { from, to, times });
     Ok(wire::ProfileCounts {
+        blocks: blocks.collect(),
+        edges: edges.collect(),
         lines,
         name: profile.listing.name.clone(),
         instructions: map(&profile.instructions)?,
@@ -568,6 +366,7 @@ fn profile(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::Pro
 mod tests {
     use super::*;
     use serde_json::Value;
+    use std::path::Path;
 
     /// The answer to a question, with all the memory and time that it wants.
     fn asked(name: &str, question: Value, entries: &[PageEntry]) -> Value {
@@ -614,6 +413,23 @@ mod tests {
         assert!(ask("trace", json!({ "at": [0, 0] }))["error"].as_str().unwrap().contains("does not run for pixel"));
         let profile = ask("profile", json!({}));
         assert!(profile["lines"].as_array().unwrap().len() > 3, "{profile}");
+        // Two faces of the cube cover the middle; the stored one is followed as the page follows it.
+        let inspected = ask("inspect", json!({ "at": [160, 120] }));
+        let draw = &inspected["draws"][0];
+        let fragments = draw["fragments"].as_array().unwrap();
+        assert_eq!((&draw["primitives"], fragments.len()), (&json!(12), 2), "{inspected}");
+        let kept = fragments.iter().rfind(|fragment| fragment["kept"] == true).unwrap();
+        let followed = ask("trace", json!({ "at": [160, 120], "launch": 0, "fragment": kept["run"] }));
+        assert_eq!(followed["steps"], trace["steps"], "{followed}");
+        let shape = draw["shapes"].as_array().unwrap().iter().find(|shape| shape["primitive"] == kept["primitive"]);
+        let vertex = shape.unwrap()["vertices"][0].as_u64().unwrap();
+        let vertices = ask("vertices", json!({}));
+        assert!(vertices["outputs"].as_array().unwrap().contains(&json!("POS0.x")), "{vertices}");
+        let rows = vertices["rows"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["vertex"] == vertex).unwrap();
+        assert!(rows.len() == 24 && row["inputs"].as_array().unwrap().iter().any(Value::is_u64), "{row}");
+        let traced = ask("trace", json!({ "at": [vertex, 0], "stage": "vertex" }));
+        assert!(traced["name"].as_str().unwrap().ends_with("cube.vsh"), "{traced}");
         let program = opened["files"][2]["text"].as_str().unwrap();
         assert!(program.contains("MUL "), "{program}");
         let changed = ask("run", json!({ "files": { "cube.psh": program.replacen("MUL ", "ADD ", 1) } }));

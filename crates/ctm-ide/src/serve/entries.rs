@@ -206,10 +206,12 @@ impl PageEntry {
     pub(super) fn open(&self, folders: &Folders) -> Result<wire::Opened, JobError> {
         if let Some(given) = self.path.as_deref().and_then(given) {
             let kind = if given == ReadOnlyInput::Capture { "capture" } else { "recording" };
-            return Ok(wire::Opened { files: Vec::new(), given: Some(kind) });
+            let draws = given == ReadOnlyInput::Capture;
+            return Ok(wire::Opened { files: Vec::new(), given: Some(kind), draws });
         }
-        let files = self.files(folders)?.into_iter().map(EntryFile::into_wire).collect();
-        Ok(wire::Opened { files, given: None })
+        let files = self.files(folders)?;
+        let draws = files.first().is_some_and(|job| Drawing::is_job(&job.text));
+        Ok(wire::Opened { files: files.into_iter().map(EntryFile::into_wire).collect(), given: None, draws })
     }
 
     fn files(&self, folders: &Folders) -> Result<Vec<EntryFile>, JobError> {
@@ -346,7 +348,7 @@ mod tests {
     #[test]
     fn every_example_opens_and_goes() {
         let entries = all(&[]);
-        assert_eq!(entries.len(), 24);
+        assert_eq!(entries.len(), 27);
         for entry in entries {
             let files = entry.open(&Folders::default()).unwrap().files;
             assert!(files.len() >= 2 && files[0].language == Some(TOML), "{}: {files:?}", entry.name);

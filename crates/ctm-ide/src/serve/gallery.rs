@@ -12,13 +12,15 @@ pub(super) struct Example {
     pub(super) files: &'static [(&'static str, &'static [u8])],
 }
 
-/// Pixels worth a look where the middle is not: at the edge of the set, on a dark face, on the diagonal.
-const PIXELS: [(&str, [u32; 2]); 5] = [
+/// Pixels worth a look where the middle is not: at the edge of the set, on a dark face, on the diagonal, in the shadow, beside the light.
+const PIXELS: [(&str, [u32; 2]); 7] = [
     ("mandelbrot", [120, 200]),
     ("r700/mandelbrot", [120, 200]),
     ("draw/cube", [70, 60]),
     ("lessons/branch", [17, 14]),
     ("lessons/loop", [14, 16]),
+    ("lessons/shadow", [190, 150]),
+    ("lessons/glow", [128, 150]),
 ];
 
 impl Example {
@@ -53,6 +55,9 @@ examples! {
         "lessons/branch" "Two ways of a branch in one group: lanes of one wait while the others go theirs.": "job.toml" "branch.x1k";
         "lessons/loop" "Each column turns as often as its number says, and a group takes as long as its slowest lane.": "job.toml" "loop.x1k";
     }
+    "embedded" "Animation" {
+        "lessons/waves" "A constant named time: play it below the picture, or move it by hand.": "job.toml" "waves.x1k";
+    }
     "embedded/examples" "X1K kernels" {
         "life" "A hundred generations, each a pass that reads what the one before wrote.": "job.toml" "life.x1k" "start.png";
         "conv5x5" "A loop whose counter walks over 25 weights.": "job.toml" "conv5x5.x1k" "photo.png";
@@ -78,5 +83,11 @@ examples! {
     }
     "embedded/examples" "Draws" {
         "draw/pair" "Two draws into one picture, the second one blended over the first.": "job.toml" "pair.vsh" "pair.psh";
+    }
+    "embedded" "Draws in passes" {
+        "lessons/glow" "Post-processing: a square over the picture reads target 0 and adds the light of its neighbours; move glow.":
+            "job.toml" "glow.vsh" "glow.psh" "torus.vsh" "torus.psh";
+        "lessons/shadow" "A shadow map: click the dark part of the wall, and see the comparison with the depth of the light's picture.":
+            "job.toml" "scene.vsh" "scene.psh" "map.vsh" "map.psh";
     }
 }

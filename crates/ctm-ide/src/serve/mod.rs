@@ -32,12 +32,15 @@ mod cost;
 mod entries;
 mod gallery;
 mod http;
+mod inspect;
 mod memory;
 mod pictures;
 mod question;
+mod runs;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod wire;
 mod work;
 
@@ -404,7 +407,8 @@ fn page(shared: bool, state: &str) -> Response {
     let connect = if shared { "" } else { "; connect-src 'self'" };
     let policy =
         format!("default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:{connect}");
-    let html = filled(PAGE, &[("@POLICY@", &policy), ("@STYLE@", STYLE), ("@STATE@", &state), ("@SCRIPT@", SCRIPT)]);
+    let style = [ctm::trace::PALETTE, STYLE].concat();
+    let html = filled(PAGE, &[("@POLICY@", &policy), ("@STYLE@", &style), ("@STATE@", &state), ("@SCRIPT@", SCRIPT)]);
     let headers =
         format!("Content-Security-Policy: {policy}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n");
     Response { status: 200, kind: "text/html; charset=utf-8", headers, body: html.into_bytes(), share: None }

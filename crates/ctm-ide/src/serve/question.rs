@@ -38,6 +38,12 @@ question! {
     files: Files,
     /// The pass, draw or launch, from 0.
     launch: Option<usize>,
+    /// Of a draw: which run of the pixel program for the pixel, from 0; none: the last.
+    fragment: Option<u64>,
+    /// Of a draw: `vertex` for the vertex program, where `at` is the vertex's number and instance.
+    stage: Option<String>,
+    /// Sliders that have been moved: the number in the answer of `run`, and the value.
+    sliders: Vec<(usize, f64)>,
     /// The processor or pixel: column and row.
     at: Option<[u32; 2]>,
     /// The place that `why` asks about.

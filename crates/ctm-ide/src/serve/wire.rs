@@ -128,6 +128,8 @@ wire! {
         files: Vec<TextFile>,
         /// `capture` or `recording`, whose texts cannot be edited.
         given: Option<&'static str>,
+        /// It draws: pixels have histories, and draws have primitives.
+        draws: bool,
     }
     /// A text.
     struct TextFile {
@@ -200,6 +202,23 @@ wire! {
         domain: Option<[u32; 4]>,
         /// The programs of a capture or recording.
         files: Vec<TextFile>,
+        /// The sliders of the job file.
+        sliders: Vec<SliderState>,
+    }
+    /// A slider.
+    struct SliderState {
+        /// The constant.
+        constant: String,
+        /// Which of its numbers.
+        element: usize,
+        /// The least value.
+        from: f64,
+        /// The largest value.
+        to: f64,
+        /// The value of this run.
+        value: f64,
+        /// How long the way takes when it is played.
+        seconds: Option<f64>,
     }
     /// An output.
     struct Output {
@@ -321,6 +340,28 @@ wire! {
         waited: CountMap,
         /// The fault that ended it.
         fault: Option<String>,
+        /// Basic blocks of the executed instructions, in the order of the text.
+        blocks: Vec<GraphBlock>,
+        /// Edges between them.
+        edges: Vec<GraphEdge>,
+    }
+    /// A basic block.
+    struct GraphBlock {
+        /// The lines of its instructions.
+        lines: Vec<usize>,
+        /// Executions.
+        runs: u64,
+        /// Lanes that executed it, on average.
+        lanes: f64,
+    }
+    /// An edge of the control-flow graph.
+    struct GraphEdge {
+        /// The number of a block.
+        from: usize,
+        /// The number of the next block.
+        to: usize,
+        /// How often.
+        times: u64,
     }
     /// Counts of a line.
     struct LineCount {
@@ -338,6 +379,144 @@ wire! {
         clocks: u64,
         /// The text of the line.
         text: String,
+    }
+    /// The draws of an entry, inspected.
+    struct Inspected {
+        /// In order.
+        draws: Vec<InspectedDraw>,
+    }
+    /// Where primitives and pixels of a draw ended, and the fragments of a pixel.
+    struct InspectedDraw {
+        /// In words.
+        name: String,
+        /// Primitives.
+        primitives: u64,
+        /// Of these, those with a pixel in the targets.
+        rasterised: u64,
+        /// The pixels of the targets that these cover.
+        covered: u64,
+        /// Of these, those whose colours changed.
+        stored: u64,
+        /// Where the others ended.
+        lost: Vec<LostCount>,
+        /// The draw failed: nothing is counted.
+        failed: bool,
+        /// The first primitives in the window.
+        shapes: Vec<Shape>,
+        /// There are more primitives.
+        cut: bool,
+        /// Fragments of the pixel, in order.
+        fragments: Vec<HistoryFragment>,
+    }
+    /// A count of primitives or pixels.
+    struct LostCount {
+        /// Pixels, not primitives.
+        pixels: bool,
+        /// The stage.
+        key: &'static str,
+        /// In words.
+        words: &'static str,
+        /// How many.
+        count: u64,
+        /// The state that decides.
+        state: String,
+    }
+    /// A primitive in the window.
+    struct Shape {
+        /// Its number.
+        primitive: u32,
+        /// Its instance.
+        instance: u32,
+        /// The numbers of its vertices.
+        vertices: [u32; 3],
+        /// Column, row and depth of its corners; none where it ended before the window.
+        corners: Option<[[f64; 3]; 3]>,
+        /// A front face.
+        front: bool,
+        /// Where it ended.
+        lost: Option<&'static str>,
+    }
+    /// A fragment of a pixel.
+    struct HistoryFragment {
+        /// The number of its primitive.
+        primitive: u32,
+        /// Its instance.
+        instance: u32,
+        /// A front face.
+        front: bool,
+        /// The sample that the program ran for.
+        sample: Option<u8>,
+        /// Covered samples, a bit each.
+        covered: u8,
+        /// Samples that passed.
+        passed: u8,
+        /// Which run of the pixel program for the pixel it was.
+        run: Option<u64>,
+        /// How it ended.
+        ending: &'static str,
+        /// It was stored.
+        kept: bool,
+        /// Depth and stencil.
+        tests: Vec<HistoryTest>,
+        /// Exports of the program.
+        exported: Vec<HistoryExport>,
+        /// Stores.
+        stored: Vec<HistoryStore>,
+    }
+    /// Depth and stencil of a sample.
+    struct HistoryTest {
+        /// The sample.
+        sample: u8,
+        /// The new depth.
+        depth: f64,
+        /// The depth that was there.
+        stored_depth: f64,
+        /// The stencil value that was there.
+        stored_stencil: u8,
+        /// The depth test passed.
+        depth_passes: bool,
+        /// The stencil test passed.
+        stencil_passes: bool,
+    }
+    /// An export.
+    struct HistoryExport {
+        /// The output.
+        output: u8,
+        /// Bits.
+        bits: [u32; 4],
+    }
+    /// A store.
+    struct HistoryStore {
+        /// The target.
+        target: u8,
+        /// The sample.
+        sample: u8,
+        /// Bits that were there.
+        before: [u32; 4],
+        /// Bits after.
+        after: [u32; 4],
+    }
+    /// Vertices of a draw.
+    struct Vertices {
+        /// Names of fetched values.
+        inputs: Vec<String>,
+        /// Names of exported values.
+        outputs: Vec<String>,
+        /// In order.
+        rows: Vec<VertexRow>,
+        /// There are more.
+        cut: bool,
+    }
+    /// A vertex.
+    struct VertexRow {
+        /// Its number.
+        vertex: u32,
+        /// Its instance.
+        instance: u32,
+        /// The bits of fetched values.
+        inputs: Vec<Option<u32>>,
+        /// The bits of exported values.
+        outputs: Vec<Option<u32>>,
     }
     /// A count for each processor, as a picture.
     struct CountMap {
