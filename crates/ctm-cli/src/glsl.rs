@@ -13,6 +13,7 @@ use ctm_ide::folder::TemporaryFolder;
 use ctm_image::hex;
 use ctm_image::r700::gfd;
 use ctm_isa::diag::Diagnostic;
+use ctm_isa::pvs;
 use ctm_isa::x1k::program::{Preload, SymbolKind};
 use ctm_isa::x1k::text;
 use ctm_radeon::environment::Chip;
@@ -197,11 +198,16 @@ fn job(output: &Path, programs: [&gfd::NewProgram; 2]) -> String {
 fn write_x1k(console: &Console, args: &GlslArgs, pixel: &Pixel) -> Ending {
     let output = &args.output;
     let listing = || text::disassemble(&pixel.program, &text::Options::default());
+    let vertex = || pvs::text::disassemble(&pixel.vertex, &pvs::text::Options::default());
     match output.extension().and_then(|e| e.to_str()) {
         _ if output == Path::new("-") => console.print(&listing())?,
-        Some("x1k") => console.write(output, listing().as_bytes())?,
+        Some("x1k") => {
+            console.write(output, listing().as_bytes())?;
+            console.write(&output.with_extension("pvs"), vertex().as_bytes())?;
+        }
         Some("toml") => {
             console.write(&output.with_extension("x1k"), listing().as_bytes())?;
+            console.write(&output.with_extension("pvs"), vertex().as_bytes())?;
             console.write(output, job_x1k(output, pixel).as_bytes())?;
         }
         Some("hex" | "bin" | "elf") => console.write(output, &encode(&pixel.program, output)?)?,

@@ -1,40 +1,16 @@
-//! From a capture of the client on an R580 to the X1K program of the draw.
+//! From a capture of the client on an R580 to the programs of the draw: X1K for pixels, PVS for vertices.
 //!
-//! Mesa's r300 driver loads a pixel program into the chip's slots through a port of two registers: one sets the slot, the other takes word after word. The program
-//! is the slots' contents at the last draw.
+//! Mesa's r300 driver loads programs into the chip's memories through ports. The programs are the memories' contents at the last draw.
 
 use crate::pair::Error;
 use crate::types::by_number;
-use ctm_isa::x1k::INSTRUCTION_SLOTS;
-use ctm_isa::x1k::inst::Words;
+use ctm_isa::pvs;
 use ctm_isa::x1k::program::{Literal, Preload, Program, Symbol, SymbolKind};
 use ctm_radeon::capture::{Event, ReadError, Reader};
-use ctm_radeon::packets::Packets;
-use ctm_radeon::packets::r500::R580;
+use ctm_radeon::execute::LoadedPrograms;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Registers of an R500, by their offsets in bytes. Fields are those of `docs/image.md`; those of textures are named here.
-mod register {
-    /// Where the port writes: INDEX 8:0; TYPE 16 is 0 for instructions and 1 for constants.
-    pub const GA_US_VECTOR_INDEX: u32 = 0x4250;
-    /// The port: six words an instruction, four a constant; INDEX goes on by itself.
-    pub const GA_US_VECTOR_DATA: u32 = 0x4254;
-    /// INST_COUNT 3:0, less one.
-    pub const RS_INST_COUNT: u32 = 0x4304;
-    /// TEX_CN 4: a texture coordinate is written, to TEX_ADDR 11:5. COL_CN 17:16: a colour is written, to COL_ADDR 24:18.
-    pub const RS_INST_0: u32 = 0x4320;
-    /// TXWIDTH 10:0, less one.
-    pub const TX_FORMAT0_0: u32 = 0x4480;
-    pub const US_CONFIG: u32 = 0x4600;
-    pub const US_FC_CTRL: u32 = 0x4624;
-    pub const US_CODE_ADDR: u32 = 0x4630;
-    pub const US_CODE_OFFSET: u32 = 0x4638;
-    pub const US_FC_INT_CONST_0: u32 = 0x4c00;
-}
-
-/// Texture units.
-const UNITS: u32 = 16;
 /// The client's target is 16 pixels wide and high. A further input of programs with the position in clip space.
 const OF_TARGET: [(OfTarget, [f32; 4]); 2] =
     [(OfTarget::Half, OfTarget::Half.value(16.0, 16.0)), (OfTarget::Flip, OfTarget::Flip.value(16.0, 16.0))];
@@ -48,6 +24,8 @@ pub struct Pixel {
     pub inputs: Vec<Input>,
     /// Constants that depend on the size of the target.
     pub of_target: Vec<(u8, OfTarget)>,
+    /// The vertex program: attributes, uniforms and the position have their names, other constants their values.
+    pub vertex: pvs::Program,
     /// Its inexpressible parts.
     pub remarks: Vec<String>,
 }
@@ -91,95 +69,6 @@ impl OfTarget {
     }
 }
 
-/// The chip's state as far as a pixel program is concerned.
-#[derive(Clone)]
-struct ChipState {
-    registers: BTreeMap<u32, u32>,
-    slots: Vec<Words>,
-    constants: BTreeMap<u8, [u32; 4]>,
-    /// The next word of the port.
-    word: usize,
-}
-
-impl ChipState {
-    fn new() -> Self {
-        Self { registers: BTreeMap::new(), slots: vec![[0; 6]; INSTRUCTION_SLOTS], constants: BTreeMap::new(), word: 0 }
-    }
-
-    fn at(&self, register: u32) -> u32 {
-        self.registers.get(&register).copied().unwrap_or(0)
-    }
-
-    fn set(&mut self, register: u32, value: u32) {
-        self.registers.insert(register, value);
-        match register {
-            register::GA_US_VECTOR_INDEX => self.word = 0,
-            register::GA_US_VECTOR_DATA => self.load(value),
-            _ => {}
-        }
-    }
-
-    /// A word through the port. Words past the end are dropped.
-    fn load(&mut self, value: u32) {
-        let index = self.at(register::GA_US_VECTOR_INDEX);
-        let (first, of_constants) = ((index & 0x1ff) as usize, index >> 16 & 1 == 1);
-        let (item, word) = if of_constants { (self.word / 4, self.word % 4) } else { (self.word / 6, self.word % 6) };
-        self.word += 1;
-        if !of_constants {
-            self.slots.get_mut(first + item).into_iter().for_each(|words| words[word] = value);
-        } else if let Ok(index) = u8::try_from(first + item) {
-            self.constants.entry(index).or_default()[word] = value;
-        }
-    }
-
-    /// Runs a stream; `drawn` is called at each draw.
-    fn run(&mut self, words: &[u32], mut drawn: impl FnMut(&Self)) -> Result<(), Error> {
-        for packet in Packets::of(&R580, words) {
-            let packet = packet.map_err(|_| Error::Stream)?;
-            packet.direct_registers().for_each(|(offset, value)| self.set(offset, value));
-            if packet.draws() {
-                drawn(self);
-            }
-        }
-        Ok(())
-    }
-
-    /// The program: slots from the beginning of its part of the chip's to its last instruction.
-    fn program(&self) -> Result<Program, Error> {
-        let (address, offset) = (self.at(register::US_CODE_ADDR), self.at(register::US_CODE_OFFSET) & 0x1ff);
-        let (first, last) = (address & 0x1ff, address >> 16 & 0x1ff);
-        let begin = offset as usize;
-        let words = self.slots.get(begin..=begin + last as usize).ok_or(Error::Program("pixel"))?.to_vec();
-        let config = self.at(register::US_CONFIG);
-        Ok(Program {
-            first: first as u16,
-            last: last as u16,
-            full_flow_control: self.at(register::US_FC_CTRL) >> 31 == 1,
-            uncached: config & 1 == 1,
-            zero_times_anything: config >> 1 & 1 == 1,
-            preloads: Vec::new(),
-            ..Program::from_words(words)
-        })
-    }
-
-    /// The temporaries that the rasteriser fills, in its order.
-    fn loaded(&self) -> Vec<u8> {
-        let count = (self.at(register::RS_INST_COUNT) & 15) + 1;
-        let mut temps = Vec::new();
-        for n in 0..count {
-            let inst = self.at(register::RS_INST_0 + 4 * n);
-            // Old colours come before texture coordinates.
-            if inst >> 16 & 3 != 0 {
-                temps.push((inst >> 18 & 127) as u8);
-            }
-            if inst >> 4 & 1 == 1 {
-                temps.push((inst >> 5 & 127) as u8);
-            }
-        }
-        temps
-    }
-}
-
 /// The pixel program of the last draw in a capture. `open` opens the capture, `told` is the result of [`reflect`](crate::reflect).
 ///
 /// # Errors
@@ -187,19 +76,20 @@ impl ChipState {
 pub fn pixel<R: std::io::Read>(open: impl Fn() -> std::io::Result<R>, told: &Value) -> Result<Pixel, Error> {
     let from = open().map_err(|e| Error::Capture(ReadError::Io(e)))?;
     let mut reader = Reader::new(from)?;
-    let (mut state, mut last) = (ChipState::new(), None);
+    let (mut state, mut last) = (LoadedPrograms::default(), None);
     while let Some(event) = reader.next()? {
         if let Event::Submission(submission) = event {
-            state.run(&submission.words, |at| last = Some(at.clone()))?;
+            state.run(&submission.words, |at| last = Some(at.clone())).map_err(|_| Error::Stream)?;
         }
     }
     let state = last.ok_or(Error::NoDraw)?;
-    let mut program = state.program()?;
+    let mut program = state.pixel().map_err(|_| Error::Program("pixel"))?;
+    let constants = state.pixel_constants();
     let usage = program.usage();
     let mut remarks = Vec::new();
 
     let reads_position = told["position"].as_bool().unwrap_or(false);
-    let temps = state.loaded();
+    let temps = state.interpolated();
     let mut inputs = Vec::new();
     for (index, &temp) in (0..).zip(&temps) {
         program.preloads.push(Preload::Interpolant { index, temp });
@@ -209,14 +99,14 @@ pub fn pixel<R: std::io::Read>(open: impl Fn() -> std::io::Result<R>, told: &Val
 
     let names = ValueNames::of(told);
     for &unit in &usage.inputs {
-        let columns = (state.at(register::TX_FORMAT0_0 + 4 * (u32::from(unit) % UNITS)) & 0x7ff) + 1;
-        match names.samplers.get(&columns) {
+        match names.samplers.get(&state.columns(unit)) {
             Some(name) => program.symbols.push(Symbol { name: name.clone(), kind: SymbolKind::Input, index: unit }),
             None => remarks.push(format!("the program reads texture {unit}, which no sampler is")),
         }
     }
     let mut of_target = Vec::new();
-    for (&index, bits) in state.constants.iter().filter(|(index, _)| usage.float_constants.contains(*index)) {
+    for &index in &usage.float_constants {
+        let bits = constants.float.get(usize::from(index)).copied().unwrap_or_default();
         let values = bits.map(f32::from_bits);
         let of_its_size = OF_TARGET.into_iter().find(|(_, known)| reads_position && *known == values);
         let name = bits.iter().find_map(|word| names.uniforms.get(word));
@@ -229,18 +119,61 @@ pub fn pixel<R: std::io::Read>(open: impl Fn() -> std::io::Result<R>, told: &Val
             (None, Some(name)) => {
                 program.symbols.push(Symbol { name: name.clone(), kind: SymbolKind::Float, index });
             }
-            (None, None) => program.literals.push(Literal::Float { index, bits: *bits }),
+            (None, None) => program.literals.push(Literal::Float { index, bits }),
         }
     }
     for &index in &usage.int_constants {
-        let word = state.at(register::US_FC_INT_CONST_0 + 4 * u32::from(index));
-        program.literals.push(Literal::Int { index, value: word.to_le_bytes() });
+        let value = constants.int.get(usize::from(index)).copied().unwrap_or_default();
+        program.literals.push(Literal::Int { index, value });
     }
     let named: BTreeSet<&str> = program.symbols.iter().map(|symbol| symbol.name.as_str()).collect();
     for name in names.unseen.iter().filter(|name| !named.contains(name.as_str())) {
         remarks.push(format!("uniform `{name}` is a boolean, whose place cannot be seen"));
     }
-    Ok(Pixel { program, inputs, of_target, remarks })
+    let vertex = vertex(&state, told, &names);
+    Ok(Pixel { program, inputs, of_target, vertex, remarks })
+}
+
+/// The vertex program of a draw.
+fn vertex(state: &LoadedPrograms, told: &Value, names: &ValueNames) -> pvs::Program {
+    use pvs::program::{Literal, Symbol, SymbolKind};
+    let mut program = state.vertex();
+    let usage = program.usage();
+    let mut add = |name: &str, kind, index| program.symbols.push(Symbol { name: name.to_owned(), kind, index });
+    add("position", SymbolKind::Output, 0);
+    // Vectors are loaded in the order of locations; a matrix has one for each column.
+    let list = told["attributes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let number = |value: &Value| value.as_u64().and_then(|n| u32::try_from(n).ok());
+    let mut attributes: Vec<_> = list.iter().filter_map(|of| Some((number(&of["location"])?, of))).collect();
+    attributes.sort_by_key(|of| of.0);
+    let mut next = 0;
+    for (_, of) in attributes {
+        let name = of["name"].as_str().unwrap_or_default();
+        let columns = by_number(number(&of["type"]).unwrap_or(0)).map_or(1, |of| of.columns as u8);
+        let count = columns * number(&of["size"]).and_then(|n| u8::try_from(n).ok()).unwrap_or(1).max(1);
+        for n in 0..count {
+            let full = if count == 1 { name.to_owned() } else { format!("{name}[{n}]") };
+            if usage.inputs.contains(&(next + n)) {
+                add(&full, SymbolKind::Input, next + n);
+            }
+        }
+        next += count;
+    }
+    let constants: Vec<u8> = if usage.relative_constants {
+        (0..=program.const_max).collect()
+    } else {
+        usage.constants.into_iter().collect()
+    };
+    for index in constants {
+        let bits = state.vertex_constant(index);
+        match bits.iter().find_map(|word| names.uniforms.get(word)) {
+            Some(name) => program.symbols.push(Symbol { name: name.clone(), kind: SymbolKind::Constant, index }),
+            None => program.literals.push(Literal { index, bits }),
+        }
+    }
+    // Addresses are those of the program, wherever the driver put it.
+    program.const_base = 0;
+    program
 }
 
 /// Names by the values that the client gave.

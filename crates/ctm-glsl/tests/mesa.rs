@@ -260,6 +260,49 @@ void main() {
     assert_eq!(pixel.remarks, ["uniform `whether` is a boolean, whose place cannot be seen"]);
 }
 
+/// The vertex program of a pair, on the reference interpreter: GLSL says what comes out.
+#[test]
+fn vertex_programs_of_the_x1k_have_their_names() {
+    use ctm_exec::pvs::{BUDGET, Code, Vertex, run};
+    use ctm_isa::pvs::program::SymbolKind::{Constant, Input, Output};
+    let vertex = "#version 120
+attribute vec3 position;
+attribute vec2 place;
+uniform mat4 camera;
+uniform vec4 shift;
+varying vec2 v;
+void main() { gl_Position = camera * vec4(position, 1.0) + shift; v = place.yx * 0.25; }
+";
+    let fragment = "#version 120\nvarying vec2 v;\nvoid main() { gl_FragColor = v.xyxy; }\n";
+    let Some(pixel) = compile_x1k("x1k-vertex", vertex, fragment) else { return };
+    let program = pixel.unwrap().vertex;
+    let errors = ctm_isa::pvs::check::check(&program);
+    assert!(errors.iter().all(|found| found.severity != ctm_isa::diag::Severity::Error), "{errors:?}");
+    let text = ctm_isa::pvs::text::disassemble(&program, &ctm_isa::pvs::text::Options::default());
+    let again = ctm_isa::pvs::text::assemble(&text).program.unwrap();
+    assert_eq!(again.words, program.words);
+    assert_eq!(program.symbol(Output, "position"), Some(0));
+    let bits = |of: [f32; 4]| of.map(f32::to_bits);
+    let mut constants = [[0; 4]; 256];
+    for literal in &program.literals {
+        constants[usize::from(literal.index)] = literal.bits;
+    }
+    for n in 0..4 {
+        // Twice the position.
+        let column = std::array::from_fn(|row| if row == n { 2.0 } else { 0.0 });
+        let place = program.symbol(Constant, &format!("camera[{n}]")).unwrap();
+        constants[usize::from(place)] = bits(column);
+    }
+    constants[usize::from(program.symbol(Constant, "shift").unwrap())] = bits([0.5, 0.0, -0.5, 0.0]);
+    let mut inputs = [[0; 4]; 16];
+    inputs[usize::from(program.symbol(Input, "position").unwrap())] = bits([1.0, 2.0, 3.0, 1.0]);
+    inputs[usize::from(program.symbol(Input, "place").unwrap())] = bits([8.0, 4.0, 0.0, 1.0]);
+    let mut vertex = Vertex::new(&inputs);
+    run(&Code::new(&program), &constants, &mut vertex, BUDGET).unwrap();
+    assert_eq!(vertex.outputs[0].map(f32::from_bits), [2.5, 4.0, 5.5, 2.0]);
+    assert_eq!(vertex.outputs[1].map(f32::from_bits)[..2], [1.0, 2.0]);
+}
+
 #[test]
 fn what_the_x1k_cannot_do_is_said_by_its_compiler() {
     let fragment = "#version 330 core\nout vec4 c;\nvoid main() { c = vec4(1); }\n";
