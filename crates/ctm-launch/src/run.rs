@@ -335,10 +335,10 @@ impl<'a> Launch<'a> {
     }
 
     /// Runs it on arrays in the memory of the client's device, as one submission: inputs, outputs and the conditional buffer lie there. The options of the
-    /// device count, not the launch's.
+    /// device count, not the launch's. Textures with levels and lists of emitted vertices are arrays of the caller's only.
     ///
     /// # Errors
-    /// As [`run`](Self::run); an array that does not lie in the device's memory.
+    /// As [`run`](Self::run); an array that does not lie in the device's memory, and a program that emits vertices.
     pub fn run_on(self, client: &mut Client) -> Result<Done, Error> {
         let mut bound = self.bind()?;
         let warnings = std::mem::take(&mut bound.warnings);

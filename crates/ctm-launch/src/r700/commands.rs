@@ -2,7 +2,7 @@
 
 use super::{Bound, named};
 use crate::client::{Client, Start, Use};
-use crate::error::Error;
+use crate::error::{ArgumentError, Error};
 use crate::landing::{common_mask, elsewhere};
 use crate::model::Done;
 use crate::source::DeviceArray;
@@ -26,6 +26,10 @@ impl Bound<'_> {
         let mut near = near.chain(self.reads.buffers.keys().map(|&n| named(program, SymbolKind::Buffer, 'b', n)));
         if let Some(name) = near.next() {
             return Err(elsewhere(name, false).into());
+        }
+        if self.emits {
+            let message = "the program emits vertices, whose list a launch on a device does not return";
+            return Err(ArgumentError::Value { name: "events".to_owned(), message: message.to_owned() }.into());
         }
         let mut commands = self.state(client)?;
         for (&slot, array) in &self.textures {

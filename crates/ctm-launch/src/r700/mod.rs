@@ -79,6 +79,8 @@ pub(crate) struct Bound<'a> {
     items: BTreeMap<Space, u32>,
     outputs: BTreeMap<Target, Output<'a>>,
     conditional: Option<Conditional>,
+    /// Whether it emits vertices or cuts strips.
+    emits: bool,
     domain: Domain,
     options: Options<'a>,
     /// Findings on the launch itself.
@@ -127,6 +129,7 @@ impl<'a> Bound<'a> {
             items: BTreeMap::new(),
             outputs: BTreeMap::new(),
             conditional: given.conditional,
+            emits: uses.emits,
             domain,
             options,
             warnings: Vec::new(),

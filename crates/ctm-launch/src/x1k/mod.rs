@@ -177,10 +177,9 @@ impl<'a> Bound<'a> {
     /// The program for the device's loader, which stores literals over constants and start values of its own over none.
     fn image(&self) -> Result<Vec<u8>, Error> {
         let is_given = |literal: &Literal| self.given.contains(&key(literal));
-        let as_it_is =
-            !(self.has_registers && !self.program.preloads.is_empty()) && !self.program.literals.iter().any(is_given);
+        let has_preloads = self.has_registers && !self.program.preloads.is_empty();
         let mut program = Cow::Borrowed(self.program);
-        if !as_it_is {
+        if has_preloads || self.program.literals.iter().any(is_given) {
             let program = program.to_mut();
             program.literals.retain(|literal| !is_given(literal));
             if self.has_registers {
