@@ -70,9 +70,7 @@ impl Checker {
             }
         }
         let program = ctm_files::Program::from(Code::R700(Arc::new(loaded)));
-        let Some(Interface { program: named, uses, uniforms, attributes, .. }) = program.interface() else {
-            return None;
-        };
+        let Interface { program: named, uses, uniforms, attributes, .. } = program.interface()?;
         let attributes = attributes.as_ref().filter(|_| pass.registers.is_none());
         let fetch = match &own.fetch_program {
             Some(path) => Some(self.r700_program(job, path, None)?.program),
