@@ -1,7 +1,7 @@
 //! Many jobs in one process, and random jobs with their data.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-mod dir;
+use crate::dir;
 
 use dir::Dir;
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Jobs that flags describe: saved with their files, and taken by every command as they are.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-mod dir;
+use crate::dir;
 
 use dir::Dir;
 use std::path::Path;

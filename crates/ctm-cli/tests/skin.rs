@@ -1,7 +1,7 @@
 //! Skins, morph targets, uniform blocks, elements of arrays and matrices by usual names.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-mod dir;
+use crate::dir;
 
 use dir::Dir;
 use std::path::Path;

@@ -1,5 +1,6 @@
 //! The tests of this crate, in one program: each program more is linked with the whole library once more.
 
+mod batch;
 mod bench;
 mod browser;
 mod cli;
@@ -20,6 +21,8 @@ mod r700;
 mod radeon;
 mod recordings;
 mod replay;
+mod saved;
 mod serve;
 mod shard;
+mod skin;
 mod written;

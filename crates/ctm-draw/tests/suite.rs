@@ -4,6 +4,7 @@ mod bands;
 mod changed_states;
 mod coverage;
 mod draws;
+mod funnel;
 mod geometry;
 mod hostile;
 mod layout;

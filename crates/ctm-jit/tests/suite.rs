@@ -10,6 +10,7 @@ mod lookups;
 mod nested;
 mod peers;
 mod products;
+mod pvs;
 mod r700;
 mod r700_conditions;
 mod r700_details;

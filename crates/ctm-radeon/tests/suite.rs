@@ -8,3 +8,5 @@ mod hostile;
 mod kernel;
 mod layout;
 mod r500;
+mod r500_textures;
+mod r500_vertices;
