@@ -131,7 +131,7 @@ fn pixels_end_where_their_state_says() {
         (Some(Loss::Depth), WHITE, |s| s.depth = DepthState { test: Some(Compare::Greater), write: true, ..s.depth }, PIXELS, "Greater, depth is written"),
         (Some(Loss::Stencil), WHITE, |s| s.depth.stencil = Some(StencilFace { compare: Compare::Equal, reference: 3, ..StencilFace::default() }), PIXELS, "Equal with reference 3"),
         (Some(Loss::Killed), kills, |s| s.depth.kill = true, PIXELS, ""),
-        (Some(Loss::AlphaTest), WHITE, |s| s.colour.alpha_test = Some(AlphaTest { compare: Compare::Less, reference: 0.5 }), PIXELS, "Less 0.5"),
+        (Some(Loss::AlphaTest), WHITE, |s| s.colour.alpha_test = Some(AlphaTest { compare: Compare::Less, reference: 0.5, steps: None }), PIXELS, "Less 0.5"),
         (Some(Loss::Coverage), black, |s| (s.colour.alpha_to_coverage, s.raster.samples) = (Some([0; 4]), SamplePattern::FOUR), PIXELS, "alpha to coverage"),
         (Some(Loss::DepthOnly), WHITE, |s| s.pixels = PixelSource::Nothing, PIXELS, "no pixel program"),
         (Some(Loss::Masked), WHITE, |s| s.colour.targets.iter_mut().for_each(|t| t.write_mask = 0), PIXELS, "is 0"),

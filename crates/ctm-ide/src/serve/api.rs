@@ -1,69 +1,22 @@
 //! The page's requests. Each question is a JSON object, each answer too; `{"error": ...}` has the reason of a refusal.
 
+use super::context::{Answer, AnswerContext, PATIENCE, Refusal, entry, language, opened};
 use super::entries::{Directory, Opened, PageEntry, said};
 use super::inspect::{inspected, vertices};
-use super::memory::{Memory, Share};
 use super::question::Question;
 use super::runs::{run, thumbnail};
 use super::texts::{Utf16Offsets, byte, check, words};
 use super::{cost, pictures, steps, wire};
 use crate::language::{Document, Language};
 use ctm::array::{Array, Values};
-use ctm::job::{Folders, Slider};
 use ctm::trace::{Choice, Chosen, DrawStage, Draws, Limits, Profile, Subject, Trace, TraceError};
-use ctm_exec::{Control, GroupSize, Position};
+use ctm_exec::{GroupSize, Position};
 use serde_json::json;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-/// The wall time of a launch that the page starts.
-pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 /// Instructions of a trace for the page.
 const LONGEST_TRACE: usize = 20_000;
-
-/// Context of an answer.
-pub(super) struct AnswerContext<'a> {
-    pub(super) entries: &'a [PageEntry],
-    pub(super) folders: &'a Folders,
-    pub(super) memory: &'a Arc<Memory>,
-    pub(super) control: &'a Control,
-    pub(super) deadline: Instant,
-    /// Memory reserved by the answer: held until the answer has been written as text.
-    pub(super) shares: RefCell<Vec<Share>>,
-}
-
-/// Why there is no answer.
-pub(super) enum Refusal {
-    /// Reported to the page.
-    Said(String),
-    /// There is no memory for it.
-    Memory(String),
-}
-
-impl From<String> for Refusal {
-    fn from(why: String) -> Self {
-        Self::Said(why)
-    }
-}
-
-impl From<&str> for Refusal {
-    fn from(why: &str) -> Self {
-        Self::Said(why.to_owned())
-    }
-}
-
-pub(super) type Answer<T> = Result<T, Refusal>;
-
-impl AnswerContext<'_> {
-    /// Reserves memory for more bytes.
-    pub(super) fn take(&self, bytes: u64) -> Result<(), Refusal> {
-        let share = self.memory.take(bytes, self.deadline, &|| !self.control.is_over());
-        self.shares.borrow_mut().push(share.map_err(Refusal::Memory)?);
-        Ok(())
-    }
-}
 
 /// Answers one question, in JSON.
 type Answering = fn(&Question, &AnswerContext<'_>) -> Answer<String>;
@@ -147,18 +100,6 @@ pub(super) fn answer(name: &str, question: &Question, context: &AnswerContext<'_
     }
 }
 
-pub(super) fn entry<'e>(question: &Question, context: &AnswerContext<'e>) -> Result<&'e PageEntry, Refusal> {
-    let name = question.entry.as_deref().unwrap_or("");
-    let found = context.entries.iter().find(|entry| entry.name == name);
-    found.ok_or_else(|| format!("there is no job `{name}`").into())
-}
-
-/// The language of the text of a question.
-pub(super) fn language(question: &Question) -> Language {
-    let language = question.language.as_deref().and_then(Language::from_id);
-    language.unwrap_or_else(|| Language::of_text(question.text()))
-}
-
 /// The text of a question, read.
 fn read(question: &Question) -> Document {
     Document::new(language(question), question.text())
@@ -190,45 +131,6 @@ fn manual(question: &Question, _: &AnswerContext<'_>) -> Answer<wire::Page> {
         .into());
     }
     Ok(wire::Page { text: pages.join("\n\n") })
-}
-
-/// The subject of a question, with a lower time limit than a job's.
-pub(super) fn opened(question: &Question, context: &AnswerContext<'_>) -> Result<(Opened, Option<Directory>), Refusal> {
-    let entry = entry(question, context)?;
-    context.take(entry.capture_bytes())?;
-    let opened = entry.opened(&question.files.0, context.folders, context.control);
-    let (mut opened, directory) = opened.map_err(|e| said(&e))?;
-    for &(number, value) in &question.sliders {
-        slide(&mut opened, number, value);
-    }
-    let time = match &mut opened {
-        Opened::Job(job) => Some(&mut job.run.budget.time),
-        Opened::Drawing(drawing) => Some(&mut drawing.budget.time),
-        Opened::Capture(..) | Opened::Recording(_) => None,
-    };
-    if let Some(time) = time {
-        *time = Some(time.map_or(PATIENCE, |time| time.min(PATIENCE)));
-    }
-    Ok((opened, directory))
-}
-
-/// Moves a slider of the open entry, within its range.
-#[allow(clippy::cast_possible_truncation, reason = "constants have single precision")]
-fn slide(opened: &mut Opened, number: usize, value: f64) {
-    let within = |slider: &Slider| (value as f32).max(slider.from).min(slider.to);
-    match opened {
-        Opened::Job(job) => {
-            if let Some(slider) = job.sliders.get(number).cloned() {
-                job.slide(&slider, within(&slider));
-            }
-        }
-        Opened::Drawing(drawing) => {
-            if let Some(slider) = drawing.sliders.get(number).cloned() {
-                drawing.slide(&slider, within(&slider));
-            }
-        }
-        Opened::Capture(..) | Opened::Recording(_) => {}
-    }
 }
 
 /// Something to look into, and the folder of its files.
@@ -364,9 +266,14 @@ fn profile(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::Pro
 
 #[cfg(test)]
 mod tests {
+    use super::super::memory::Memory;
     use super::*;
+    use ctm::job::Folders;
+    use ctm_exec::Control;
     use serde_json::Value;
+    use std::cell::RefCell;
     use std::path::Path;
+    use std::time::{Duration, Instant};
 
     /// The answer to a question, with all the memory and time that it wants.
     fn asked(name: &str, question: Value, entries: &[PageEntry]) -> Value {

@@ -1,6 +1,6 @@
 //! Draws, inspected: where primitives and pixels ended, the history of a pixel, and the vertices.
 
-use super::api::{Answer, AnswerContext, opened};
+use super::context::{Answer, AnswerContext, opened};
 use super::entries::{Opened, said};
 use super::question::Question;
 use super::{cost, wire};

@@ -28,6 +28,7 @@
 
 mod api;
 mod connections;
+mod context;
 mod cost;
 mod entries;
 mod gallery;
@@ -383,7 +384,7 @@ impl Shared {
                     Err(e) => return wrong(&e),
                 };
                 drop(body);
-                let context = api::AnswerContext {
+                let context = context::AnswerContext {
                     entries: &self.entries,
                     folders: &self.folders,
                     memory: &self.memory,

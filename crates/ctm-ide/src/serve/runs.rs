@@ -1,6 +1,6 @@
 //! Runs of entries: their outputs, as the page shows them.
 
-use super::api::{Answer, AnswerContext, opened};
+use super::context::{Answer, AnswerContext, opened};
 use super::entries::{Opened, said};
 use super::pictures::{self, shown};
 use super::question::Question;
@@ -70,7 +70,7 @@ fn behind(draws: &dyn Draws, engine: EngineKind, number: usize) -> Answer<wire::
 /// The outputs of a recording's launch, and its program.
 fn recorded(path: &Path, number: usize, control: &Control) -> Answer<wire::Run> {
     let since = Instant::now();
-    let left = launch_outputs(path, number as u64, Some(super::api::PATIENCE), control).map_err(|e| said(&e))?;
+    let left = launch_outputs(path, number as u64, Some(super::context::PATIENCE), control).map_err(|e| said(&e))?;
     let milliseconds = since.elapsed().as_secs_f64() * 1000.0;
     let LaunchOutputs { chosen, outputs: arrays, fault } = left;
     let mut outputs = Vec::new();

@@ -1,6 +1,6 @@
 //! Questions about texts: findings, places, words.
 
-use super::api::{Answer, AnswerContext, entry, language};
+use super::context::{Answer, AnswerContext, entry, language};
 use super::question::Question;
 use super::{cost, entries, wire};
 use crate::language::{Language, findings, shown_findings};

@@ -69,6 +69,26 @@ impl Drawing {
     }
 }
 
+impl Drawing {
+    /// The value of a slider's number in the first draw that gives its constant; `None`: none does.
+    #[must_use]
+    pub fn slider_value(&self, slider: &crate::job::Slider) -> Option<f32> {
+        let found = self.draws.iter().flat_map(|draw| &draw.constants).find(|(name, _)| *name == slider.constant)?;
+        found.1.get(slider.element).copied()
+    }
+
+    /// Gives a slider's number a value in every draw that has its constant.
+    pub fn slide(&mut self, slider: &crate::job::Slider, value: f32) {
+        for (name, values) in self.draws.iter_mut().flat_map(|draw| &mut draw.constants) {
+            if *name == slider.constant
+                && let Some(number) = values.get_mut(slider.element)
+            {
+                *number = value;
+            }
+        }
+    }
+}
+
 /// A colour target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TargetPlan {

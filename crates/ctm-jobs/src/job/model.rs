@@ -42,6 +42,24 @@ pub struct Job {
 }
 
 impl Job {
+    /// The value of a slider's number in the first pass that gives its constant; `None`: none does.
+    #[must_use]
+    pub fn slider_value(&self, slider: &super::slider::Slider) -> Option<f32> {
+        let found = self.passes.iter().flat_map(|pass| &pass.float).find(|(key, _)| slider.is_of(key))?;
+        found.1.value.get(slider.element).map(|&bits| f32::from_bits(bits))
+    }
+
+    /// Gives a slider's number a value in every pass that has its constant.
+    pub fn slide(&mut self, slider: &super::slider::Slider, value: f32) {
+        for (key, constant) in self.passes.iter_mut().flat_map(|pass| &mut pass.float) {
+            if slider.is_of(key)
+                && let Some(bits) = constant.value.get_mut(slider.element)
+            {
+                *bits = value.to_bits();
+            }
+        }
+    }
+
     /// The instruction set of its programs.
     #[must_use]
     pub fn program_isa(&self) -> Isa {

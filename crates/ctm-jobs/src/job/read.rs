@@ -1,6 +1,7 @@
 //! The tree into a [`Job`]: every key checked, every error reported with its place and the allowed values.
 
 mod bindings;
+mod sliders;
 mod whole;
 
 use super::draft::{Draft, Part};

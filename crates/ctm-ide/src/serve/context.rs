@@ -1,0 +1,107 @@
+//! The context of an answer: entries, folders, memory and time; the open entry of a question.
+
+use super::entries::{Directory, Opened, PageEntry, said};
+use super::memory::{Memory, Share};
+use super::question::Question;
+use crate::language::Language;
+use ctm::job::{Folders, Slider};
+use ctm_exec::Control;
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The wall time of a launch that the page starts.
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Context of an answer.
+pub(super) struct AnswerContext<'a> {
+    pub(super) entries: &'a [PageEntry],
+    pub(super) folders: &'a Folders,
+    pub(super) memory: &'a Arc<Memory>,
+    pub(super) control: &'a Control,
+    pub(super) deadline: Instant,
+    /// Memory reserved by the answer: held until the answer has been written as text.
+    pub(super) shares: RefCell<Vec<Share>>,
+}
+
+/// Why there is no answer.
+pub(super) enum Refusal {
+    /// Reported to the page.
+    Said(String),
+    /// There is no memory for it.
+    Memory(String),
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Self {
+        Self::Said(why)
+    }
+}
+
+impl From<&str> for Refusal {
+    fn from(why: &str) -> Self {
+        Self::Said(why.to_owned())
+    }
+}
+
+pub(super) type Answer<T> = Result<T, Refusal>;
+
+impl AnswerContext<'_> {
+    /// Reserves memory for more bytes.
+    pub(super) fn take(&self, bytes: u64) -> Result<(), Refusal> {
+        let share = self.memory.take(bytes, self.deadline, &|| !self.control.is_over());
+        self.shares.borrow_mut().push(share.map_err(Refusal::Memory)?);
+        Ok(())
+    }
+}
+
+pub(super) fn entry<'e>(question: &Question, context: &AnswerContext<'e>) -> Result<&'e PageEntry, Refusal> {
+    let name = question.entry.as_deref().unwrap_or("");
+    let found = context.entries.iter().find(|entry| entry.name == name);
+    found.ok_or_else(|| format!("there is no job `{name}`").into())
+}
+
+/// The language of the text of a question.
+pub(super) fn language(question: &Question) -> Language {
+    let language = question.language.as_deref().and_then(Language::from_id);
+    language.unwrap_or_else(|| Language::of_text(question.text()))
+}
+
+/// The subject of a question, with a lower time limit than a job's.
+pub(super) fn opened(question: &Question, context: &AnswerContext<'_>) -> Result<(Opened, Option<Directory>), Refusal> {
+    let entry = entry(question, context)?;
+    context.take(entry.capture_bytes())?;
+    let opened = entry.opened(&question.files.0, context.folders, context.control);
+    let (mut opened, directory) = opened.map_err(|e| said(&e))?;
+    for &(number, value) in &question.sliders {
+        slide(&mut opened, number, value);
+    }
+    let time = match &mut opened {
+        Opened::Job(job) => Some(&mut job.run.budget.time),
+        Opened::Drawing(drawing) => Some(&mut drawing.budget.time),
+        Opened::Capture(..) | Opened::Recording(_) => None,
+    };
+    if let Some(time) = time {
+        *time = Some(time.map_or(PATIENCE, |time| time.min(PATIENCE)));
+    }
+    Ok((opened, directory))
+}
+
+/// Moves a slider of the open entry, within its range.
+#[allow(clippy::cast_possible_truncation, reason = "constants have single precision")]
+fn slide(opened: &mut Opened, number: usize, value: f64) {
+    let within = |slider: &Slider| (value as f32).max(slider.from).min(slider.to);
+    match opened {
+        Opened::Job(job) => {
+            if let Some(slider) = job.sliders.get(number).cloned() {
+                job.slide(&slider, within(&slider));
+            }
+        }
+        Opened::Drawing(drawing) => {
+            if let Some(slider) = drawing.sliders.get(number).cloned() {
+                drawing.slide(&slider, within(&slider));
+            }
+        }
+        Opened::Capture(..) | Opened::Recording(_) => {}
+    }
+}
