@@ -16,14 +16,8 @@ const SIZE: u32 = 8;
 const TARGET: u64 = 1 << 20;
 const TEXTURE: u64 = 2 << 20;
 
-/// Draws a square over the whole target whose texture coordinates go from 0 to `s` and `t`, with `r` and `q` everywhere. Gives the target's pixels.
-fn drawn(
-    engine: Box<dyn Engine>,
-    program: &str,
-    state: &str,
-    texture: &[u8],
-    [s, t, r, q]: [f32; 4],
-) -> Vec<[f32; 4]> {
+/// Draws a square over the whole target whose texture coordinates go from 0 to `s` and `t`, with `r` and `q` everywhere. Gives the memory after it.
+fn run(engine: Box<dyn Engine>, program: &str, state: &str, texture: &[u8], [s, t, r, q]: [f32; 4]) -> Buffers {
     let program = assemble(program).program.unwrap();
     let data = |word: &u32| format!("    GA_US_VECTOR_DATA = {word:#010x}\n");
     let code: String = program.words.iter().flatten().map(data).collect();
@@ -97,6 +91,12 @@ RELOC 1
     device.set_chip(&RV530);
     let relocations = [of(TARGET, 4096), of(TEXTURE, texture.len() as u64)];
     assert_eq!(device.submit(&words, &relocations, &mut memory).problems, []);
+    memory
+}
+
+/// The pixels of the target after [`run`].
+fn drawn(engine: Box<dyn Engine>, program: &str, state: &str, texture: &[u8], to: [f32; 4]) -> Vec<[f32; 4]> {
+    let memory = run(engine, program, state, texture, to);
     let bytes = memory.bytes(TARGET, 16 * u64::from(SIZE * SIZE)).unwrap();
     let float = |four: &[u8]| f32::from_le_bytes(four.try_into().unwrap());
     bytes.chunks_exact(16).map(|pixel| std::array::from_fn(|n| float(&pixel[4 * n..][..4]))).collect()
@@ -115,13 +115,16 @@ const LOOKUP: &str = ".output o = o0\n.input map = s0\n texp r0, map, r0.rgba sc
 const PLAIN: &str = ".output o = o0\n.input map = s0\n tex r0, map, r0.rgba scaled\n mov o, r0\n end\n";
 const BIASED: &str = ".output o = o0\n.input map = s0\n texb r0, map, r0.rgba scaled\n mov o, r0\n end\n";
 const OF_LEVEL: &str = ".output o = o0\n.input map = s0\n texl r0, map, r0.rgba scaled\n mov o, r0\n end\n";
-const BY_GRADIENTS: &str = ".output o = o0\n.input map = s0\n mov r1, 0.25\n texg r0, map, r0.rg, r1.rg, r1.rg scaled\n mov o, r0\n end\n";
+const BY_GRADIENTS: &str =
+    ".output o = o0\n.input map = s0\n mov r1, 0.25\n texg r0, map, r0.rg, r1.rg, r1.rg scaled\n mov o, r0\n end\n";
 
-/// State of a texture of eight-bit components.
+/// State of a texture of eight-bit components, with the step of bias that drivers add.
 fn rgba(width: u32, height: u32, levels: u32, filter: &str) -> String {
     format!(
         "REGISTERS
     TX_FILTER0_0 = {{{filter}}}
+REGISTERS
+    TX_FILTER1_0 = {{LOD_BIAS: 1}}
 REGISTERS
     TX_FORMAT0_0 = {{TXWIDTH: {}, TXHEIGHT: {}, NUM_LEVELS: {levels}}}
 REGISTERS
@@ -167,7 +170,7 @@ fn levels_follow_the_steps_of_a_quad() {
     ] {
         assert_eq!(reds(&both(program, &state, &mipmap(), to)), [expected], "{program} {to:?}");
     }
-    let biased = format!("{state}REGISTERS\n    TX_FILTER1_0 = {{LOD_BIAS: 48}}\n");
+    let biased = format!("{state}REGISTERS\n    TX_FILTER1_0 = {{LOD_BIAS: 49}}\n");
     assert_eq!(reds(&both(PLAIN, &biased, &mipmap(), [1.0, 1.0, 0.0, 0.0])), [75.0]);
     let nearest = rgba(8, 8, 3, "MAG_FILTER: POINT, MIN_FILTER: POINT, MIP_FILTER: POINT, MAX_MIP_LEVEL: 1");
     assert_eq!(reds(&both(PLAIN, &nearest, &mipmap(), [1.0, 1.0, 0.0, 0.0])), [50.0]);
@@ -186,7 +189,10 @@ fn projected_coordinates_have_levels() {
 /// Rows of tiles begin at whole tiles: a level of 4 x 4 texels in micro tiles of 4 x 2 has rows of four, in no tiles rows of eight.
 #[test]
 fn tiles_decide_where_levels_lie() {
-    let state = rgba(4, 4, 1, BETWEEN).replace("REGISTERS\n    TX_FORMAT1_0", "REGISTERS\n    TX_OFFSET_0 = {MICRO_TILE: TILED}\nRELOC 1\nREGISTERS\n    TX_FORMAT1_0");
+    let state = rgba(4, 4, 1, BETWEEN).replace(
+        "REGISTERS\n    TX_FORMAT1_0",
+        "REGISTERS\n    TX_OFFSET_0 = {MICRO_TILE: TILED}\nRELOC 1\nREGISTERS\n    TX_FORMAT1_0",
+    );
     let texture = [[20, 0, 0, 255].repeat(16), [40, 0, 0, 255].repeat(8)].concat();
     assert_eq!(reds(&both(PLAIN, &state, &texture, [4.0, 1.0, 0.0, 0.0])), [40.0]);
     assert_eq!(reds(&both(PLAIN, &state, &texture, [2.0, 1.0, 0.0, 0.0])), [20.0]);
@@ -195,7 +201,11 @@ fn tiles_decide_where_levels_lie() {
 /// Slices of a texture of three dimensions are weighed, and become fewer from level to level.
 #[test]
 fn slices_are_weighed() {
-    let of = |filter: &str| rgba(4, 4, 1, filter).replace("NUM_LEVELS: 1", "TXDEPTH: 1, NUM_LEVELS: 1").replace("TXFORMAT: 12", "TXFORMAT: 12, TEX_COORD_TYPE: 3D");
+    let of = |filter: &str| {
+        rgba(4, 4, 1, filter)
+            .replace("NUM_LEVELS: 1", "TXDEPTH: 1, NUM_LEVELS: 1")
+            .replace("TXFORMAT: 12", "TXFORMAT: 12, TEX_COORD_TYPE: 3D")
+    };
     let texture = [level(4, 0), level(4, 100), level(2, 200)].concat();
     let linear = of("MAG_FILTER: LINEAR, MIN_FILTER: LINEAR, MIP_FILTER: POINT, CLAMP_R: 2");
     assert_eq!(reds(&both(PLAIN, &linear, &texture, [0.5, 0.5, 0.5, 0.0])), [50.0]);
@@ -207,12 +217,16 @@ fn slices_are_weighed() {
 #[test]
 fn cubes_have_faces() {
     let texture: Vec<u8> = (0..6).flat_map(|face| level(4, 40 * face)).collect();
-    let state = rgba(4, 4, 0, "MAG_FILTER: POINT, MIN_FILTER: POINT").replace("TXFORMAT: 12", "TXFORMAT: 12, TEX_COORD_TYPE: CUBE");
+    let state = rgba(4, 4, 0, "MAG_FILTER: POINT, MIN_FILTER: POINT")
+        .replace("TXFORMAT: 12", "TXFORMAT: 12, TEX_COORD_TYPE: CUBE");
     assert_eq!(reds(&both(PLAIN, &state, &texture, [0.5, 0.5, 1.0, 0.0])), [160.0]);
     assert_eq!(reds(&both(PLAIN, &state, &texture, [0.5, 0.5, -1.0, 0.0])), [200.0]);
     let all = both(PLAIN, &state, &texture, [8.0, 0.0, 2.0, 0.0]);
     // S is 0.5, 1.5, ... 7.5 from left to right: beyond 2 it is the longest.
-    assert_eq!(all[..8].iter().map(|pixel| (pixel[0] * 255.0).round()).collect::<Vec<_>>(), [160.0, 160.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    assert_eq!(
+        all[..8].iter().map(|pixel| (pixel[0] * 255.0).round()).collect::<Vec<_>>(),
+        [160.0, 160.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    );
 }
 
 /// Formats by number, their texel at (0, 0), and its red, green, blue and alpha. Components are counted from the lowest bits.
@@ -238,14 +252,24 @@ fn formats_are_read() {
         ("TXFORMAT: 7", [0, 1, 2, 5], half(63 << 10), [0.0, 0.0, 1.0, 1.0]),
         ("TXFORMAT: 10", plain, half(0xf630), [0.0, 0.2, 0.4, 1.0]),
         ("TXFORMAT: 11", plain, half(1 << 15 | 31), [1.0, 0.0, 0.0, 1.0]),
-        ("TXFORMAT: 12, SIGNED_COMP0: 1, SIGNED_COMP1: 1, SIGNED_COMP2: 1, SIGNED_COMP3: 1", plain, vec![127, 0, 0x81, 127], [1.0, 0.0, -1.0, 1.0]),
+        (
+            "TXFORMAT: 12, SIGNED_COMP0: 1, SIGNED_COMP1: 1, SIGNED_COMP2: 1, SIGNED_COMP3: 1",
+            plain,
+            vec![127, 0, 0x81, 127],
+            [1.0, 0.0, -1.0, 1.0],
+        ),
         ("TXFORMAT: 13", plain, (3u32 << 30 | 1023 << 10).to_le_bytes().to_vec(), [0.0, 1.0, 0.0, 1.0]),
         ("TXFORMAT: 25", [0, 1, 4, 5], [half(0x3c00), half(0xc000)].concat(), [1.0, -2.0, 0.0, 1.0]),
         ("TXFORMAT: 27", [0, 0, 0, 5], 2.5f32.to_le_bytes().to_vec(), [2.5, 2.5, 2.5, 1.0]),
         // A block of one colour; DXTC_SWIZZLE exchanges red and blue, and the selects exchange them again.
         ("TXFORMAT: 15", plain, vec![0, 0xf8, 0, 0xf8, 0, 0, 0, 0], [1.0, 0.0, 0.0, 1.0]),
         ("TXFORMAT: 12, GAMMA: 1", plain, vec![255, 0, 0, 51], [1.0, 0.0, 0.0, 0.2]),
-        ("TXFORMAT: 17", plain, [vec![51, 51, 0, 0, 0, 0, 0, 0], vec![0x1f, 0, 0x1f, 0, 0, 0, 0, 0]].concat(), [0.0, 0.0, 1.0, 0.2]),
+        (
+            "TXFORMAT: 17",
+            plain,
+            [vec![51, 51, 0, 0, 0, 0, 0, 0], vec![0x1f, 0, 0x1f, 0, 0, 0, 0, 0]].concat(),
+            [0.0, 0.0, 1.0, 0.2],
+        ),
         ("TXFORMAT: 14", plain, [half(0xffff), half(0), half(0), half(0xffff)].concat(), [1.0, 0.0, 0.0, 1.0]),
     ];
     for (format, selects, mut texel, expected) in rows {
@@ -310,4 +334,42 @@ fn coordinates_wrap() {
 fn a_unit_that_is_off_is_black() {
     let state = rgba(8, 8, 0, BETWEEN) + "REGISTERS\n    TX_ENABLE = 0\n";
     assert_eq!(both(PLAIN, &state, &mipmap(), [1.0, 1.0, 0.0, 0.0])[9], [0.0, 0.0, 0.0, 1.0]);
+}
+
+/// The program's depth, its fourth channel, goes to a target of 16 bits in place of the interpolated one, which is 0.5.
+#[test]
+fn programs_have_depths() {
+    let program = ".output o = o0\n.conditional_value yes\n mov o, w, r0\n end\n";
+    let state = "REGISTERS
+    ZB_CNTL = {Z_ENABLE: 1, ZWRITEENABLE: 1}
+    ZB_ZSTENCILCNTL = {ZFUNC: ALWAYS}
+REGISTERS
+    ZB_FORMAT = 0
+REGISTERS
+    ZB_DEPTHOFFSET = 0x800
+RELOC 0
+REGISTERS
+    ZB_DEPTHPITCH = 8
+REGISTERS
+    US_W_FMT = {W_FMT: W24}
+";
+    for (source, expected) in [("SCAN", 32768u16), ("SHADER", 16384)] {
+        let state = format!("{state}REGISTERS\n    FG_DEPTH_SRC = {{DEPTH_SRC: {source}}}\n");
+        let memory = run(Box::<Jit>::default(), program, &state, &[0; 64], [1.0, 1.0, 0.0, 0.25]);
+        let bytes = memory.bytes(TARGET + 0x800, 128).unwrap();
+        let depths: Vec<u16> = bytes.chunks_exact(2).map(|two| u16::from_le_bytes([two[0], two[1]])).collect();
+        // Half of the largest number may be rounded to either side.
+        assert!(depths.len() == 64 && depths.iter().all(|depth| depth.abs_diff(expected) <= 1), "{source}: {depths:?}");
+    }
+}
+
+/// The alpha test of 8 bits rounds alpha first.
+#[test]
+fn alpha_is_compared_in_eight_bits() {
+    let program = ".output o = o0\n mov o, r0\n end\n";
+    let state = "REGISTERS\n    FG_ALPHA_FUNC = {AF_VAL: 51, AF_FUNC: 2, AF_EN: 1, AF_EN_8BIT: 1}\n";
+    for (alpha, passes) in [(0.2, true), (0.2015, true), (0.203, false)] {
+        let found = both(program, state, &[0; 64], [1.0, 1.0, 0.0, alpha])[0];
+        assert_eq!(found[3] == alpha, passes, "{alpha}: {found:?}");
+    }
 }

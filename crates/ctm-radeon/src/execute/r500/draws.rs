@@ -1,7 +1,7 @@
 //! A draw of an R500: vertices, inputs of the pixel program, targets.
 
 use super::super::device::{Device, DrawOptions, Placed};
-use super::super::memory::GpuMemory;
+use super::super::memory::{GpuMemory, borrow};
 use super::super::outline::TargetPicture;
 use super::super::registers::Registers;
 use super::state::{GRID, Transform, clip_state, clips_nothing, colour_state, depth_state, raster_state};
@@ -21,13 +21,14 @@ use crate::table::{Bits, bits_at, halfwords, little_endian, little_endian_128, o
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::Colours;
 use ctm_draw::state::{
-    Draw, DrawState, Fill, Indices, Interpolation, PixelInput, PixelInputs, PixelSource, RasterState, Topology,
-    VertexOutputs, VertexSource, X1kStage,
+    DepthState, Draw, DrawState, Fill, Indices, Interpolation, PixelInput, PixelInputs, PixelSource, RasterState,
+    Topology, VertexOutputs, VertexSource, X1kStage,
 };
 use ctm_draw::{ColourTarget, Counts, DepthTarget, Drawn, Options, Targets};
 use ctm_exec::x1k::Constants;
-use ctm_isa::x1k::Program;
+use ctm_isa::x1k::ops::TexOp;
 use ctm_isa::x1k::program::Lookups;
+use ctm_isa::x1k::{Inst, Program};
 use std::collections::HashMap;
 use std::time::Instant;
 
@@ -431,17 +432,8 @@ impl Device {
             };
         }
         if cells.is_none() {
-            state.depth = depth_state(&self.registers);
+            state.depth = DepthState { kill: kills(&program), ..depth_state(&self.registers) };
             state.colour = colour_state(&self.registers, &targets)?;
-        }
-        let mut copies = Vec::new();
-        for surface in targets.iter().map(|(_, target)| &target.surface).chain(depth.iter().map(|(surface, _)| surface))
-        {
-            let bytes = memory.bytes(surface.address, surface.bytes()).ok_or_else(|| outside(surface))?;
-            copies.push((surface.address, bytes.to_vec()));
-        }
-        if let (Some((_, format)), Some((_, bytes))) = (depth, copies.last_mut()) {
-            rotate(bytes, format, false);
         }
         let call = Draw {
             topology,
@@ -449,40 +441,62 @@ impl Device {
             count: vertices.order.as_ref().map_or(vertices.positions.len(), Vec::len) as u32,
             instances: 1,
         };
-        let mut bound = Targets::default();
-        let mut lent = copies.iter_mut().map(|(_, bytes)| bytes.as_mut_slice());
-        for (n, Colour { surface, format, .. }) in &targets {
-            bound.colour[*n as usize % 8] = lent.next().map(|bytes| ColourTarget {
-                bytes,
-                layout: surface.layout,
-                format: *format,
-                size: surface.size,
-                slices: [0; 2],
-            });
-        }
-        if let Some((surface, format)) = &depth {
-            bound.depth = lent.next().map(|bytes| DepthTarget {
-                bytes,
-                layout: surface.layout,
-                format: *format,
-                size: surface.size,
-                slices: [0; 2],
-            });
-        }
         let DrawOptions { one_thread, ref control, checks, watch, funnel, ref notice, .. } = self.options;
         let budget = self.draw_budget();
         let (control, notice) = (control.clone(), notice.clone());
         let options = Options { one_thread, budget, control, checks, watch, funnel, notice };
-        let drawn = ctm_draw::draw_watched(self.engine.as_ref(), &state, &call, &mut bound, &options);
-        // Stores before an error stay.
-        if let (Some((_, format)), Some((_, bytes))) = (depth, copies.last_mut()) {
-            rotate(bytes, format, true);
-        }
-        for (address, bytes) in copies {
-            if let Some(to) = memory.bytes_mut(address, bytes.len() as u64) {
-                to.copy_from_slice(&bytes);
+        // Draws to these bytes: of the colour targets, then of the depth target.
+        let run = |mut bytes: Vec<&mut [u8]>| {
+            let count = targets.len();
+            if let (Some((_, format)), Some(bytes)) = (depth, bytes.get_mut(count)) {
+                rotate(bytes, format, false);
             }
+            let mut bound = Targets::default();
+            let mut each = bytes.iter_mut().map(|bytes| &mut **bytes);
+            for (n, Colour { surface, format, .. }) in &targets {
+                bound.colour[*n as usize % 8] = each.next().map(|bytes| ColourTarget {
+                    bytes,
+                    layout: surface.layout,
+                    format: *format,
+                    size: surface.size,
+                    slices: [0; 2],
+                });
+            }
+            if let Some((surface, format)) = &depth {
+                bound.depth = each.next().map(|bytes| DepthTarget {
+                    bytes,
+                    layout: surface.layout,
+                    format: *format,
+                    size: surface.size,
+                    slices: [0; 2],
+                });
+            }
+            let drawn = ctm_draw::draw_watched(self.engine.as_ref(), &state, &call, &mut bound, &options);
+            if let (Some((_, format)), Some(bytes)) = (depth, bytes.get_mut(count)) {
+                rotate(bytes, format, true);
+            }
+            drawn
+        };
+        let surfaces = targets.iter().map(|(_, target)| target.surface).chain(depth.map(|(surface, _)| surface));
+        let surfaces: Vec<TargetSurface> = surfaces.collect();
+        if let Some(surface) = surfaces.iter().find(|of| memory.bytes(of.address, of.bytes()).is_none()) {
+            return Err(outside(surface));
         }
+        let ranges: Vec<(u64, u64)> = surfaces.iter().map(|of| (of.address, of.bytes())).collect();
+        // In place where memory can be borrowed so.
+        let borrowed = borrow(memory, &ranges).map(|(bytes, _)| run(bytes));
+        let drawn = borrowed.unwrap_or_else(|| {
+            let copy = |&(address, length): &(u64, u64)| memory.bytes(address, length).unwrap_or_default().to_vec();
+            let mut copies: Vec<Vec<u8>> = ranges.iter().map(copy).collect();
+            let drawn = run(copies.iter_mut().map(Vec::as_mut_slice).collect());
+            // Stores before an error stay.
+            for ((address, length), bytes) in ranges.iter().zip(copies) {
+                if let Some(to) = memory.bytes_mut(*address, *length) {
+                    to.copy_from_slice(&bytes);
+                }
+            }
+            drawn
+        });
         drawn.map_err(|error| Error::new("draw", error.to_string()))
     }
 }
@@ -545,6 +559,12 @@ impl Cells {
 fn outside(surface: &TargetSurface) -> Error {
     let message = format!("a target: {} bytes at {:#x} lie outside their buffer", surface.bytes(), surface.address);
     Error::new("outside-memory", message)
+}
+
+/// Whether a program may kill pixels: only then do tests wait for it.
+fn kills(program: &Program) -> bool {
+    let kills = |inst: Inst| matches!(inst, Inst::Tex(tex) if tex.inst.op == TexOp::KillLt0);
+    program.words.iter().any(|words| Inst::decode(words).is_ok_and(kills))
 }
 
 impl State {

@@ -235,7 +235,6 @@ pub(super) fn depth_state(registers: &Registers) -> DepthState {
         write: r.flag(Control::ZWRITEENABLE),
         stencil,
         stencil_back,
-        kill: true,
         export_depth: r.flag(zb::FG_DEPTH_SRC::DEPTH_SRC) && r.get(rb::US_W_FMT::W_SRC) == 0,
         ..DepthState::default()
     }

@@ -12,13 +12,13 @@ use crate::registers::texture::r500 as tx;
 use crate::table::{bit, bits_at, one_bit, signed};
 use ctm_draw::layout::Layout;
 use ctm_draw::levels::Level;
+use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::formats::{Format, convert};
 use ctm_exec::r700::resources::{Filter, Image, MipFilter, Texture, TextureKind, Wrap};
 use ctm_exec::r700::surface::Surface;
 use ctm_exec::r700::{self, Buffer, Exports, Sampler, Space, VertexEvent};
 use ctm_exec::x1k::{self, Outputs, Written};
-use ctm_exec::Position;
 use ctm_isa::r700::ops::{DataFormat, FormatComp, Sel};
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ impl Cache {
             return Ok(image);
         }
         let bytes = read.concat();
-        let image = Arc::new(words.image(memory, false)?);
+        let image = Arc::new(converted(&words, memory)?);
         self.0.retain(|of| of.words != words);
         if self.0.len() >= MOST_CACHED {
             self.0.remove(0);
@@ -64,6 +64,18 @@ impl Cache {
         self.0.push(Converted { words, bytes, image: image.clone() });
         Ok(image)
     }
+}
+
+/// Converts a texture. The second of two elements is an alpha, which sRGB leaves as it is.
+fn converted(words: &TextureWords, memory: &dyn GpuMemory) -> Result<Image, Error> {
+    if !words.surface.gamma || words.surface.format.data != DataFormat::Fmt8_8 {
+        return words.image(memory, false);
+    }
+    let surface = Surface { gamma: false, ..words.surface };
+    let mut image = TextureWords { surface, ..words.clone() }.image(memory, false)?;
+    // Constants stay: 0 and 1 are the same in both.
+    image.levels.texels_mut().iter_mut().for_each(|texel| *texel = linear(*texel));
+    Ok(image)
 }
 
 /// The textures of a draw.
@@ -228,10 +240,10 @@ impl Unit<'_> {
         [Kind::SEL_RED, Kind::SEL_GREEN, Kind::SEL_BLUE, Kind::SEL_ALPHA].map(|bits| self.get(bits))
     }
 
-    /// The component that a select names: with DXTC_SWIZZLE the first and the third of compressed colours and of ATI1N change places.
+    /// The component that a select names: with DXTC_SWIZZLE the first and the third of compressed colours change places.
     fn component(&self, data: DataFormat, select: u32) -> usize {
         let swaps = self.get(tx::TX_FILTER1_0::DXTC_SWIZZLE) == 1
-            && matches!(data, DataFormat::FmtBc1 | DataFormat::FmtBc2 | DataFormat::FmtBc3 | DataFormat::FmtBc4);
+            && matches!(data, DataFormat::FmtBc1 | DataFormat::FmtBc2 | DataFormat::FmtBc3);
         match select {
             0 if swaps => 2,
             2 if swaps => 0,
@@ -366,7 +378,8 @@ impl Unit<'_> {
             border,
             min_lod: levels[0],
             max_lod: if mip == MipFilter::None { 15.0 } else { levels[1] },
-            lod_bias: bias as f32 / 32.0,
+            // UNVERIFIED: drivers add one step to every bias because the chip's levels come out a little too small; so one is taken away here.
+            lod_bias: (bias - 1) as f32 / 32.0,
             max_anisotropy: if anisotropic { one_bit(self.get(Filter0::MAX_ANISO).min(4)) as u8 } else { 1 },
             ..Sampler::default()
         }
@@ -390,6 +403,7 @@ impl Unit<'_> {
 /// |---|---|
 /// | 4, 5, 6 and 2 or 3 bits | the texel's fields, of which the first and the third change places |
 /// | 8 bits, compressed colours, four elements of more bits | four bytes; of compressed colours the first and the third change places |
+/// | two elements of 8 bits in sRGB | four bytes, of which the fourth is the second element |
 /// | ATI1N | four bits, the second of four components |
 /// | 10 bits, one or two of 16 bits, one of 32 bits | the texel |
 /// | depth | the depth, in its place |
@@ -417,6 +431,11 @@ fn border_components(data: DataFormat, word: u32, is_signed: bool, gamma: bool) 
         Data::FmtBc1 | Data::FmtBc2 | Data::FmtBc3 => {
             let bytes = swapped(unsigned(Data::Fmt8_8_8_8));
             if gamma { linear(bytes) } else { bytes }
+        }
+        // The fourth byte is the second element, an alpha.
+        Data::Fmt8_8 if gamma => {
+            let [x, _, z, w] = linear(unsigned(Data::Fmt8_8_8_8));
+            [x, w, z, w]
         }
         Data::Fmt2_10_10_10 => unsigned(Data::Fmt2_10_10_10),
         Data::Fmt16 | Data::Fmt16_16 => of(Data::Fmt16_16),
