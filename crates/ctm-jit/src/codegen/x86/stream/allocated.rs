@@ -101,6 +101,7 @@ impl Allocated<'_> {
             layout,
             packed: of.prepared.packed,
             transposed,
+            copies: of.copies(),
         })
     }
 }

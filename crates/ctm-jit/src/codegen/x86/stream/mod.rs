@@ -24,6 +24,7 @@
 //! | `emit` | the code as a whole |
 //! | `slots`, `lines`, `memory` | addresses; single instructions; loads and stores of vectors |
 //! | `allocated` | registers for tiles of one shape, their text and rules |
+//! | `copies` | programs that only move elements |
 //! | `run`, `panels` | calls; the memory that they read and write |
 
 pub use super::Frame;
@@ -43,6 +44,7 @@ use types::{Base, Lines, Load, Slot};
 pub use types::{Chosen, Geometry, Kernel, Options, Tile};
 
 mod allocated;
+mod copies;
 mod emit;
 mod lines;
 mod memory;

@@ -257,7 +257,8 @@ impl Kernel {
             return false;
         }
         frame.put(at::CONSTANTS, &(constants.as_ptr() as usize).to_le_bytes());
-        for piece in self.pieces(rect, surfaces) {
+        let pieces = if self.copy(rect, surfaces, large) { Vec::new() } else { self.pieces(rect, surfaces) };
+        for piece in pieces {
             let Some(origins) = self.fill(frame, &piece, surfaces) else { return false };
             if !self.run_piece(frame, &piece, &origins, constants) {
                 return false;

@@ -7,6 +7,7 @@ use crate::codegen::x86::masked::SelectedCode;
 use crate::ir::masked::Var;
 use crate::stream::affine::{Fetch, Item, LOOPS, Linear};
 use crate::stream::prepare::Prepared;
+use ctm_isa::x1k::OUTPUTS;
 use ctm_x86::Gpr;
 use memmap2::Mmap;
 
@@ -105,6 +106,7 @@ pub struct Kernel {
     pub(super) layout: Layout,
     pub(super) packed: bool,
     pub(super) transposed: bool,
+    pub(super) copies: Option<Copies>,
 }
 
 #[cfg(test)]
@@ -206,6 +208,19 @@ pub(super) enum Location {
     /// In the constants: the number of the program that points there, and a dword.
     Constant(u16, u16),
     Nowhere,
+}
+
+/// The effect of such a program: the input whose elements each output gets, and the change of their numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Copies(pub(super) [Option<(u8, Sum)>; OUTPUTS]);
+
+/// The change of numbers. Elements of 8 and 16 bits are unchanged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sum {
+    /// Zero is added.
+    pub(super) adds: bool,
+    /// All NaNs become canonical.
+    pub(super) one_nan: bool,
 }
 
 /// Rows of permutations in the frame.

@@ -6,9 +6,12 @@ use super::panel::{Panel, Part};
 use super::{LINE, Range};
 use crate::launch::CACHED_BYTES;
 use ctm_exec::arrays::Tiles;
+use ctm_exec::float::{INFINITY, NAN};
 use std::arch::x86_64::{
-    __m128i, __m256i, _MM_HINT_T0, _mm_prefetch, _mm256_loadu_si256, _mm256_loadu2_m128i, _mm256_permute2x128_si256,
-    _mm256_storeu_si256, _mm256_storeu2_m128i, _mm256_stream_si256, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
+    __m128i, __m256i, _MM_HINT_T0, _mm_prefetch, _mm256_and_si256, _mm256_andnot_si256, _mm256_blendv_epi8,
+    _mm256_cmpeq_epi32, _mm256_cmpgt_epi32, _mm256_loadu_si256, _mm256_loadu2_m128i, _mm256_permute2x128_si256,
+    _mm256_set1_epi32, _mm256_setzero_si256, _mm256_storeu_si256, _mm256_storeu2_m128i, _mm256_stream_si256,
+    _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
 };
 
 /// A block.
@@ -38,8 +41,20 @@ const SHAPES: [Shape; 4] = [
 pub struct Way {
     /// From arrays to panels; else back.
     pub reads: bool,
-    /// Writes to arrays begin at a line and bypass the caches; a fence has to follow.
+    /// Writes begin at a line and bypass the caches; a fence has to follow.
     pub past_caches: bool,
+    /// Numbers become results of arithmetic: [`as_sums`].
+    pub sums: bool,
+}
+
+/// `x + 0` in each dword: denormals and -0 become 0, and NaNs the one that arithmetic makes.
+#[target_feature(enable = "avx2")]
+fn as_sums(x: __m256i) -> __m256i {
+    let infinity = _mm256_set1_epi32(INFINITY as i32);
+    let is_zero = _mm256_cmpeq_epi32(_mm256_and_si256(x, infinity), _mm256_setzero_si256());
+    let magnitude = _mm256_and_si256(x, _mm256_set1_epi32(i32::MAX));
+    let is_nan = _mm256_cmpgt_epi32(magnitude, infinity);
+    _mm256_blendv_epi8(_mm256_andnot_si256(is_zero, x), _mm256_set1_epi32(NAN as i32), is_nan)
 }
 
 /// The prefetch distance in bytes of lines of tiles, in the order of addresses: processors continue that order by
@@ -130,9 +145,11 @@ impl Blocks {
             let place = panel.offset([part.x.start, part.y.start], self.shape.element_bytes);
             if self.are_held(&part, array.1, panel, bytes.saturating_sub(place)) {
                 let to = (first.wrapping_add(place), panel.row_bytes);
+                let fills_lines = way.reads && way.past_caches && to.0.addr().is_multiple_of(LINE);
                 // SAFETY: as above, and both sides hold the blocks.
                 unsafe {
                     match self.shape.element_bytes {
+                        2 if fills_lines => self.read_lines(part, array.0, to),
                         2 => self.move_tile::<4, 8>(way, &part, array.0, to),
                         4 => self.move_tile::<2, 8>(way, &part, array.0, to),
                         8 => self.move_tile::<2, 4>(way, &part, array.0, to),
@@ -140,6 +157,51 @@ impl Blocks {
                     }
                 }
             }
+        }
+    }
+
+    /// Moves whole blocks of 16-bit elements to rows past the caches: these need whole lines, which have elements of
+    /// eight blocks.
+    ///
+    /// # Safety
+    ///
+    /// As of [`Self::transfer`]; and all blocks are there.
+    #[target_feature(enable = "avx2")]
+    unsafe fn read_lines(&self, mut part: Part, array: *mut u8, (panel, row_bytes): (*mut u8, usize)) {
+        const COLUMNS: usize = LINE / 2;
+        const ROWS: usize = 4;
+        let lines = part.x.len() / COLUMNS;
+        let columns = self.tiles.columns[part.x.start as usize..].as_chunks::<COLUMNS>().0;
+        for (n, row) in part.y.clone().step_by(ROWS).enumerate() {
+            let row = self.tiles.rows[row as usize];
+            for (m, columns) in columns[..lines].iter().enumerate() {
+                let to = panel.wrapping_add(ROWS * n * row_bytes + m * LINE);
+                let mut rows = [[_mm256_setzero_si256(); ROWS]; 2];
+                for n in 0..ROWS {
+                    let at = self.tiles.folded(columns[COLUMNS / ROWS * n], row);
+                    let line = array.wrapping_add(at as usize).cast::<__m256i>();
+                    // SAFETY: as of `move_tile`.
+                    let [a, b] = unsafe { [_mm256_loadu_si256(line), _mm256_loadu_si256(line.add(1))] };
+                    _mm_prefetch::<_MM_HINT_T0>(line.wrapping_byte_add(PREFETCH_DISTANCE).cast());
+                    (rows[0][n], rows[1][n]) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
+                }
+                for (n, [a, b, c, d]) in rows.into_iter().enumerate() {
+                    let [upper, lower] = [n, n + 2].map(|row| to.wrapping_add(row * row_bytes).cast::<__m256i>());
+                    // SAFETY: as of `move_tile`.
+                    unsafe {
+                        _mm256_stream_si256(upper, _mm256_permute2x128_si256::<0x20>(a, b));
+                        _mm256_stream_si256(upper.add(1), _mm256_permute2x128_si256::<0x20>(c, d));
+                        _mm256_stream_si256(lower, _mm256_permute2x128_si256::<0x31>(a, b));
+                        _mm256_stream_si256(lower.add(1), _mm256_permute2x128_si256::<0x31>(c, d));
+                    }
+                }
+            }
+        }
+        part.x.start += (lines * COLUMNS) as u32;
+        if !part.x.is_empty() {
+            let to = (panel.wrapping_add(lines * LINE), row_bytes);
+            // SAFETY: as above.
+            unsafe { self.move_tile::<4, 8>(Way { reads: true, ..Way::default() }, &part, array, to) }
         }
     }
 
@@ -177,13 +239,13 @@ impl Blocks {
                     let later = if is_cached {
                         columns.get((n + LINES_AHEAD) * STEP).map(line_of)
                     } else {
-                        (!way.past_caches).then_some(next)
+                        (way.reads || !way.past_caches).then_some(next)
                     };
                     if let Some(later) = later {
                         _mm_prefetch::<_MM_HINT_T0>(later.cast());
                     }
                     next = next.wrapping_add(LINE);
-                    if !is_cached {
+                    if !(is_cached || way.reads && way.past_caches) {
                         // The same rows beside the tile, line by line.
                         let beside = columns.len() * (LINE / ROWS / STEP) + n / ROWS * LINE;
                         _mm_prefetch::<_MM_HINT_T0>(panel.wrapping_add(n % ROWS * row_bytes + beside).cast());
@@ -198,6 +260,7 @@ impl Blocks {
                         2 => [_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b)],
                         _ => [a, b],
                     };
+                    let [a, b] = if way.sums { [as_sums(a), as_sums(b)] } else { [a, b] };
                     if way.reads && ROWS == 4 {
                         _mm256_storeu2_m128i(row(2), row(0), a);
                         _mm256_storeu2_m128i(row(3), row(1), b);

@@ -6,7 +6,8 @@
 //! contiguous byte ranges, so nothing beside it is touched.
 
 use crate::codegen::x86::isa::Isa;
-use blocks::{Blocks, Way};
+pub use blocks::Way;
+use blocks::{Blocks, InMemory};
 use ctm_exec::arrays::{Elements, Form};
 use ctm_x86::simd::with;
 pub use numbers::scaled;
@@ -95,7 +96,7 @@ impl Stored {
         let first = [part.x.start / step * step, part.y.start / rows * rows];
         let width = part.x.end.next_multiple_of(step) - first[0];
         let rows = part.y.end.next_multiple_of(rows) - first[1];
-        // An odd number of lines, so that rows do not map to the same sets of a cache.
+        // An odd number of lines: then rows do not map to the same sets of a cache.
         let row_bytes = ((width * self.element_bytes) as usize).next_multiple_of(LINE) | LINE;
         let pitch = row_bytes as i64 / i64::from(self.element_bytes);
         let size = i64::from(self.read_bytes());
@@ -122,7 +123,7 @@ impl Stored {
             let array = (bytes.as_ptr().cast_mut(), bytes.len());
             // SAFETY: streams are run where the processor has their instruction set; blocks are read from the array and written to the panel.
             unsafe {
-                let way = Way { reads: true, past_caches: false };
+                let way = Way { reads: true, ..Way::default() };
                 blocks.transfer(way, Part { x, y }, array, (panel, elements.as_mut_ptr(), elements.len()));
                 with(isa, Load(self.form, elements, numbers));
             }
@@ -155,7 +156,7 @@ impl Stored {
             let (numbers, elements) = from[..panel.bytes].split_at_mut(self.split(panel));
             // SAFETY: streams are run where the processor has their instruction set.
             unsafe { with(isa, Store(self.form, numbers, elements)) };
-            return self.write_elements(cells, part, (panel, elements), large);
+            return self.write_elements(cells, part, panel, elements, Way { past_caches: large, ..Way::default() });
         }
         for (y, from) in part.y.clone().zip(from.chunks_exact(panel.row_bytes)) {
             let (place, bytes) = (self.place(part.x.start, y), part.x.len() * self.element_bytes as usize);
@@ -168,7 +169,7 @@ impl Stored {
     }
 
     /// The whole blocks of a part.
-    fn whole_blocks(&self, part: &Part) -> Part {
+    pub fn whole_blocks(&self, part: &Part) -> Part {
         let [step, rows] = self.blocks.as_ref().map_or([1; 2], |of| [of.shape.step(), of.shape.rows]);
         let inner = |of: &Range<u32>, step: u32| {
             let start = of.start.next_multiple_of(step).min(of.end);
@@ -177,44 +178,74 @@ impl Stored {
         Part { x: inner(&part.x, step), y: inner(&part.y, rows) }
     }
 
-    /// Copies a part of elements out of a panel, nothing beside it. Other threads write others of the cells.
-    #[allow(unsafe_code, reason = "elements are moved several at once")]
-    fn write_elements(&self, cells: &[AtomicU32], part: &Part, (panel, from): (&Panel, &mut [u8]), large: bool) {
-        let Some(blocks) = &self.blocks else { return };
+    /// Copies a part of elements out of a panel; sums only parts of whole blocks.
+    pub fn write_elements(&self, cells: &[AtomicU32], part: &Part, panel: &Panel, from: &[u8], way: Way) {
+        let past_caches = way.past_caches && cells.as_ptr().addr().is_multiple_of(LINE);
         let array = (cells.as_ptr().cast::<u8>().cast_mut(), 4 * cells.len());
-        let whole = self.whole_blocks(part);
-        let way = Way { reads: false, past_caches: large && array.0.addr().is_multiple_of(LINE) };
-        let elements = (panel, from.as_mut_ptr(), from.len());
-        // SAFETY: streams are run where the processor has AVX2; the panel may be read, and the array may be written.
-        unsafe { blocks.transfer(way, whole.clone(), array, elements) }
+        let way = Way { reads: false, past_caches, ..way };
+        self.exchange(way, part, array, (panel, from.as_ptr().cast_mut(), from.len()));
+    }
+
+    /// Copies a part of elements into the rows of another array; sums only parts of whole blocks.
+    pub fn read_rows(&self, bytes: &[u8], part: &Part, (cells, pitch): (&[AtomicU32], u32), way: Way) {
+        let to = (cells.as_ptr().cast::<u8>().cast_mut(), 4 * cells.len());
+        let array = (bytes.as_ptr().cast_mut(), bytes.len());
+        let rows = self.rows(to.1, pitch);
+        let past_caches = way.past_caches && to.0.addr().is_multiple_of(LINE) && rows.row_bytes.is_multiple_of(LINE);
+        self.exchange(Way { reads: true, past_caches, ..way }, part, array, (&rows, to.0, to.1));
+    }
+
+    /// The rows of another array of such elements, which has `bytes` bytes, as a panel.
+    pub fn rows(&self, bytes: usize, pitch: u32) -> Panel {
+        let row_bytes = pitch as usize * self.element_bytes as usize;
+        Panel {
+            origin: 0,
+            pitch: pitch.into(),
+            bytes,
+            first: [0; 2],
+            rows: (bytes / row_bytes.max(1)) as u32,
+            row_bytes,
+        }
+    }
+
+    /// Moves a part of elements between the array and a panel, nothing beside it. The destination is cells, of which
+    /// other threads write others.
+    #[allow(unsafe_code, reason = "elements are moved several at once")]
+    fn exchange(&self, way: Way, part: &Part, array: (*mut u8, usize), elements: InMemory<'_>) {
+        let mut whole = self.whole_blocks(part);
+        debug_assert!(!way.sums || whole == *part, "what lies in a part of a block is moved as it is");
+        match &self.blocks {
+            // SAFETY: streams are run where the processor has AVX2; both sides may be read, and the side that is written may be written.
+            Some(blocks) => unsafe { blocks.transfer(way, whole.clone(), array, elements) },
+            None => whole.x = part.x.end..part.x.end,
+        }
+        let side_by_side = self.blocks.as_ref().map_or(u32::MAX, |blocks| blocks.shape.columns);
         for around in part.around(&whole) {
             for y in around.y {
                 let mut x = around.x.start;
                 while x < around.x.end {
-                    let next = (x / blocks.shape.columns + 1).saturating_mul(blocks.shape.columns).min(around.x.end);
-                    self.write_run(blocks, x..next, y, array, (panel, from));
+                    let next = (x / side_by_side + 1).saturating_mul(side_by_side).min(around.x.end);
+                    self.run(way, x..next, y, array, elements);
                     x = next;
                 }
             }
         }
     }
 
-    /// Copies neighbouring elements of a block out of a panel.
+    /// Moves elements that lie side by side.
     #[allow(unsafe_code, reason = "cells are written byte by byte")]
-    fn write_run(
-        &self,
-        blocks: &Blocks,
-        x: Range<u32>,
-        y: u32,
-        array: (*mut u8, usize),
-        (panel, from): (&Panel, &[u8]),
-    ) {
+    fn run(&self, way: Way, x: Range<u32>, y: u32, array: (*mut u8, usize), (panel, first, bytes): InMemory<'_>) {
+        let place = match &self.blocks {
+            Some(blocks) => blocks.tiles.offset(x.start, y).map(|place| place as usize),
+            None => Some(self.place(x.start, y)),
+        };
         let count = x.len() * self.element_bytes as usize;
-        let place = panel.offset([x.start, y], self.element_bytes);
-        let (Some(at), Some(from)) = (blocks.tiles.offset(x.start, y), from.get(place..place + count)) else { return };
-        if at as usize + count <= array.1 {
-            // SAFETY: `count` bytes are there; other threads write others of the cells.
-            unsafe { array.0.wrapping_add(at as usize).copy_from_nonoverlapping(from.as_ptr(), count) }
+        let (Some(at), other) = (place, panel.offset([x.start, y], self.element_bytes)) else { return };
+        if at + count <= array.1 && other + count <= bytes {
+            let (array, panel) = (array.0.wrapping_add(at), first.wrapping_add(other));
+            let (from, to) = if way.reads { (array, panel) } else { (panel, array) };
+            // SAFETY: `count` bytes are there on both sides; other threads write others of the cells.
+            unsafe { to.copy_from_nonoverlapping(from, count) }
         }
     }
 }
