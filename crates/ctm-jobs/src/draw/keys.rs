@@ -11,8 +11,8 @@
 //! assert!(sections.iter().all(|section| !section.keys.is_empty()));
 //! ```
 
-pub use crate::job::keys::SLIDER;
 use crate::job::keys::Holds::{Input, Output, Switch};
+pub use crate::job::keys::SLIDER;
 use crate::job::keys::{Key, Section};
 
 const fn key(name: &'static str, summary: &'static str) -> Key {
