@@ -21,7 +21,7 @@
 //!
 //! **Invariants.** Results never depend on the back end or the number of threads. Nothing is sent to memory before a
 //! whole group has run, so a group can always be run again by the reference interpreter. Of this crate's files,
-//! `unsafe` is allowed in `codegen/x86/masked/mod`, `codegen/x86/masked/spans` and `codegen/x86/stream/run`, which call
+//! `unsafe` is allowed in `codegen/x86/mode`, which sets the processor's mode, `codegen/x86/masked/mod`, `codegen/x86/masked/spans` and `codegen/x86/stream/run`, which call
 //! code, `codegen/x86/masked/spans/stores` and `codegen/x86/lookups`, which it calls, `codegen/x86/transfer`, which
 //! moves elements of tiles, `codegen/x86/frame`, the memory of code, `launch/direct`, which sees arrays as dwords, and
 //! `codegen/portable/rows`, which detects the processor's features.

@@ -58,10 +58,10 @@ impl Engines {
         self.backends.iter().map(move |engines| &engines[seed as usize % engines.len()])
     }
 
-    /// Of each back end that makes machine code: the number of launches that ran as streams.
+    /// Of each back end that has streams: the number of launches that ran as streams.
     fn streams_run(&self) -> Vec<u64> {
-        let native = self.backends.iter().filter(|engines| engines[0].backend() != Backend::Portable);
-        native.map(|engines| engines.iter().map(Jit::streams_run).sum()).collect()
+        let tiled = self.backends.iter().filter(|engines| engines[0].backend().has_streams());
+        tiled.map(|engines| engines.iter().map(Jit::streams_run).sum()).collect()
     }
 }
 

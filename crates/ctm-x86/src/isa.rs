@@ -7,11 +7,13 @@ pub enum Isa {
     Avx512,
     /// 16 registers of 256 bits: AVX2 and FMA.
     Avx2,
+    /// 128 bits, for Rust code alone: the encoder has no forms for it. On x86-64 with AVX and FMA; on 64-bit ARM.
+    Four,
 }
 
 impl Isa {
     /// Whether this host can run it: the processor has it, and the system saves its registers. On other processors than
-    /// x86-64: `false`.
+    /// x86-64: [`Self::Four`] on 64-bit ARM.
     #[must_use]
     pub fn is_available(self) -> bool {
         #[cfg(target_arch = "x86_64")]
@@ -23,12 +25,13 @@ impl Isa {
                         && is_x86_feature_detected!("avx512bw")
                 }
                 Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+                Self::Four => is_x86_feature_detected!("avx") && is_x86_feature_detected!("fma"),
             };
             own && is_x86_feature_detected!("popcnt")
         }
         #[cfg(not(target_arch = "x86_64"))]
         {
-            false
+            cfg!(target_arch = "aarch64") && self == Self::Four
         }
     }
 
@@ -38,6 +41,7 @@ impl Isa {
         match self {
             Self::Avx512 => 16,
             Self::Avx2 => 8,
+            Self::Four => 4,
         }
     }
 
@@ -53,6 +57,13 @@ impl Isa {
         match self {
             Self::Avx512 => 32,
             Self::Avx2 => 16,
+            Self::Four => {
+                if cfg!(target_arch = "aarch64") {
+                    32
+                } else {
+                    16
+                }
+            }
         }
     }
 }

@@ -12,7 +12,7 @@
 //! | `isa` | the instruction sets |
 //! | `evex`, `vex` | the two forms of vector instructions |
 //! | `double`, `shuffle`, `wide` | rows for elements of 64 bits, for moving elements, and for integers; integer instructions of 64 bits |
-//! | `simd` | vectors for Rust code |
+//! | `simd`, `four` | vectors for Rust code; those of 128 bits |
 //!
 //! ```
 //! use ctm_x86::{ADD, Asm, Isa, Rm};
@@ -26,9 +26,11 @@
 
 mod double;
 mod evex;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod four;
 mod isa;
 mod shuffle;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod simd;
 mod vex;
 mod wide;
@@ -408,7 +410,7 @@ impl Asm {
     const fn literal_bytes(&self) -> usize {
         match self.isa {
             Isa::Avx512 => 4,
-            Isa::Avx2 => 32,
+            Isa::Avx2 | Isa::Four => 32,
         }
     }
 
@@ -433,7 +435,7 @@ impl Asm {
     pub fn instruction(&mut self, op: V, reg: u8, second: u8, rm: Rm, imm: Option<u8>) {
         match self.isa {
             Isa::Avx512 => self.evex(op, reg, second, rm, 0, false, imm),
-            Isa::Avx2 => self.vex(op, reg, second, rm, imm),
+            Isa::Avx2 | Isa::Four => self.vex(op, reg, second, rm, imm),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Vectors of 32-bit lanes for Rust code: every operation for both instruction sets. Functions on them are written once ([`Do`]) and compiled for each.
+//! Vectors of 32-bit lanes for Rust code: every operation for each instruction set. Functions on them are written once ([`Do`]) and compiled for each.
 //!
 //! ```
 //! use ctm_x86::Isa;
@@ -27,7 +27,10 @@
 #![allow(unsafe_code, unused_unsafe, reason = "instructions that a processor may lack, and memory at an index")]
 
 use crate::Isa;
+pub use crate::four::{Four, Lanes};
+#[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
+#[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
     _mm256_castps_si256 as i256, _mm256_castsi256_ps as f256, _mm512_castps_si512 as i512, _mm512_castsi512_ps as f512,
 };
@@ -60,7 +63,7 @@ impl<'a> Array<'a> {
     /// The whole elements of four dwords, `count` side by side: an array of at least these, and the index of the first
     /// of the last ones.
     #[inline(always)]
-    fn whole(self, count: usize) -> (Self, u32) {
+    pub(crate) fn whole(self, count: usize) -> (Self, u32) {
         let array = if self.bytes < 16 * count { Self::of(&[0; 32]) } else { self };
         (array, array.last(16 * count, 16).unwrap_or(0))
     }
@@ -73,7 +76,15 @@ impl<'a> Array<'a> {
         unsafe { self.first.add(BYTES as usize * index.min(last) as usize).cast::<u32>().read_unaligned() }
     }
 
+    /// The same in plain Rust.
+    #[inline(always)]
+    pub(crate) fn four(&self, index: u32) -> [u32; 4] {
+        // SAFETY: the element lies in the array.
+        unsafe { self.first.add(16 * index as usize).cast::<[u32; 4]>().read_unaligned() }
+    }
+
     /// An element of four dwords that lies in the array.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn quarter(&self, index: u32) -> __m128 {
         // SAFETY: every such processor has these instructions; the element lies in the array.
@@ -114,11 +125,22 @@ impl<'a, const COUNT: usize> Whole<'a, COUNT> {
     }
 }
 
+impl<const COUNT: usize> Whole<'_, COUNT> {
+    /// The elements of a lane.
+    #[inline(always)]
+    pub(crate) fn elements(&self, lane: usize) -> [[u32; 4]; COUNT] {
+        // SAFETY: `new` has put the place of the last ones here, or an earlier place.
+        unsafe { self.at(lane).cast::<[[u32; 4]; COUNT]>().read_unaligned() }
+    }
+}
+
 /// AVX-512. A value exists only where the processor has it.
+#[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub struct Avx512(());
 
 /// AVX2 and FMA. A value exists only where the processor has them.
+#[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub struct Avx2(());
 
@@ -127,21 +149,32 @@ pub struct Avx2(());
 /// # Safety
 /// The processor has it.
 pub unsafe fn with<D: Do>(isa: Isa, done: D) -> bool {
+    #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512dq,avx512bw,popcnt")]
     fn avx512<D: Do>(done: D) -> bool {
         done.run(Avx512(()))
     }
 
+    #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,popcnt")]
     fn avx2<D: Do>(done: D) -> bool {
         done.run(Avx2(()))
     }
 
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx,fma,popcnt"))]
+    fn four<D: Do>(done: D) -> bool {
+        done.run(Four(()))
+    }
+
     // SAFETY: the processor has the instructions.
     unsafe {
         match isa {
+            #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => avx512(done),
+            #[cfg(target_arch = "x86_64")]
             Isa::Avx2 => avx2(done),
+            // No others are available elsewhere.
+            _ => four(done),
         }
     }
 }
@@ -155,6 +188,7 @@ pub unsafe fn with<D: Do>(isa: Isa, done: D) -> bool {
 /// let wide = ctm_x86::simd::on_avx2(|| numbers.iter_mut().for_each(|x| *x = *x * 2.0 + 1.0));
 /// assert_eq!(numbers[63], if wide.is_some() { 4.0 } else { 1.5 });
 /// ```
+#[cfg(target_arch = "x86_64")]
 #[inline]
 pub fn on_avx2<R>(function: impl FnOnce() -> R) -> Option<R> {
     // In line, so that it is compiled beside its function and can inline it.
@@ -182,6 +216,7 @@ pub trait Wide: Sized {
 ///
 /// # Errors
 /// The work, where the processor lacks them: nothing is done.
+#[cfg(target_arch = "x86_64")]
 #[inline]
 pub fn on_avx2_of<W: Wide>(work: W) -> Result<W::Out, W> {
     #[inline]
@@ -202,6 +237,7 @@ pub fn on_avx2_of<W: Wide>(work: W) -> Result<W::Out, W> {
 }
 
 /// The highest bits of 32 lanes, the first lane's in bit 0.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 #[must_use]
 pub fn high_bits(lanes: &[u32; 32]) -> u32 {
@@ -213,6 +249,7 @@ pub fn high_bits(lanes: &[u32; 32]) -> u32 {
 }
 
 /// Puts elements of four dwords into rows, one for each of the four; at most as many as a row has.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub fn transpose<const N: usize>(from: &[[u32; 4]], to: &mut [[f32; N]; 4]) {
     let from = &from[..from.len().min(N)];
@@ -319,6 +356,7 @@ macro_rules! simd {
             fn pairs(self, of: &Whole<'_, 2>, place: usize) -> [Self::V; 2];
         }
 
+        #[cfg(target_arch = "x86_64")]
         impl Simd for Avx512 {
             type V = __m512;
             type M = __mmask16;
@@ -378,6 +416,7 @@ macro_rules! simd {
             }
         }
 
+        #[cfg(target_arch = "x86_64")]
         impl Simd for Avx2 {
             type V = __m256;
             type M = __m256;
@@ -440,6 +479,7 @@ macro_rules! simd {
 }
 
 /// Operations that only have other names.
+#[cfg(target_arch = "x86_64")]
 macro_rules! both {
     ($load:ident $store:ident $permute:ident) => {
         #[inline(always)]

@@ -1,14 +1,14 @@
 //! The back ends that can execute the form, and the choice among them.
 
 use super::target::{self, Target};
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::x86::X86Target;
 use std::fmt;
 
 /// The environment variable that names a back end.
 const ISA: &str = "CTM_ENGINE_ISA";
 /// The environment variable that, when set to anything but `0`, forbids executable memory, as some systems do.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const NO_EXEC: &str = "CTM_ENGINE_NO_EXEC";
 
 /// A back end: it executes the form.
@@ -18,13 +18,15 @@ pub enum Backend {
     Avx512,
     /// Machine code for x86-64 with AVX2 and FMA.
     Avx2,
+    /// Machine code with vectors of 128 bits, made by Cranelift: on 64-bit ARM, and with the feature `cranelift` on x86-64 with AVX and FMA.
+    Cranelift,
     /// Plain Rust in rows of 64 lanes; on every host.
     Portable,
 }
 
 impl Backend {
     /// All of them, the fastest first.
-    pub const ALL: [Self; 3] = [Self::Avx512, Self::Avx2, Self::Portable];
+    pub const ALL: [Self; 4] = [Self::Avx512, Self::Avx2, Self::Cranelift, Self::Portable];
 
     /// The fastest one that this host can run: by the features of the processor, the registers that the system saves,
     /// and whether memory can be made executable.
@@ -33,7 +35,7 @@ impl Backend {
         Self::available().next().unwrap_or(Self::Portable)
     }
 
-    /// The one that the environment variable `CTM_ENGINE_ISA` names (`avx512`, `avx2`, `portable`); without it, [`Self::detect`].
+    /// The one that the environment variable `CTM_ENGINE_ISA` names (`avx512`, `avx2`, `cranelift`, `portable`); without it, [`Self::detect`].
     ///
     /// # Errors
     /// When it names no back end, or one that this host cannot run.
@@ -71,6 +73,7 @@ impl Backend {
         match self {
             Self::Avx512 => &target::AVX512,
             Self::Avx2 => &target::AVX2,
+            Self::Cranelift => &target::CRANELIFT,
             Self::Portable => &target::PORTABLE,
         }
     }
@@ -81,23 +84,29 @@ impl Backend {
         self.description().name
     }
 
+    /// Whether launches without divergence run as streams: tiled loops of vector code.
+    #[must_use]
+    pub const fn has_streams(self) -> bool {
+        matches!(self, Self::Avx512 | Self::Avx2)
+    }
+
     /// The target of machine code.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     pub(crate) fn target(self) -> Option<X86Target> {
         X86Target::ALL.into_iter().find(|target| target.name == self.name())
     }
 
     /// The first requirement that this host does not meet.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn obstacle(self) -> Option<&'static str> {
-        if !self.target()?.isa.is_available() {
+        if !self.target()?.is_available() {
             return Some("this host does not have what");
         }
         (!executes()).then_some("memory cannot be made executable here, which")
     }
 
     /// The first requirement that this host does not meet.
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     fn obstacle(self) -> Option<&'static str> {
         (self != Self::Portable).then_some("this host does not have what")
     }
@@ -110,7 +119,7 @@ impl fmt::Display for Backend {
 }
 
 /// Whether memory can be made executable here; tested once.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn executes() -> bool {
     static EXECUTES: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     let forbidden = || std::env::var_os(NO_EXEC).is_some_and(|value| value != "0");

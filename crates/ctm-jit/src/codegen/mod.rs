@@ -3,10 +3,13 @@
 //! | folder | contents |
 //! |---|---|
 //! | `portable/` | plain Rust, a row of 64 lanes for each vector; on every host |
+//! | `cranelift/` | machine code with vectors of 128 bits, by Cranelift |
 //! | `codegen/x86/` | machine code for x86-64 with AVX-512, and with AVX2 |
 
 pub mod backend;
+#[cfg(any(feature = "cranelift", target_arch = "aarch64"))]
+pub mod cranelift;
 pub mod portable;
 pub mod target;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod x86;

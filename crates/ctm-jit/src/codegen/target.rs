@@ -10,7 +10,7 @@ pub struct Target {
     pub name: &'static str,
     /// Lanes of 32 bits in a register, or in a row of the portable machine.
     pub lanes: usize,
-    /// All vector registers; 0: the target runs the masked form.
+    /// All vector registers; 0: the target runs the masked form, or its compiler allocates them.
     pub all_registers: u8,
     /// Registers that vectors may have; [`SCRATCH`] registers after them are scratch.
     pub registers: u8,
@@ -182,6 +182,18 @@ pub const AVX2: Target = Target {
         divergent_lanes: Some(32),
         ..COSTS
     },
+};
+
+/// Vectors of 128 bits, made by Cranelift, which allocates registers itself.
+pub const CRANELIFT: Target = Target {
+    name: "cranelift",
+    lanes: 4,
+    all_registers: 0,
+    registers: 0,
+    masks: Masks::Vectors,
+    strips: Strips::Long,
+    has: FEW,
+    costs: AVX2.costs,
 };
 
 /// Plain Rust on rows of 64 lanes.

@@ -187,7 +187,8 @@ fn stream_stage(
     stage: Stage,
     backend: Backend,
 ) -> Result<String, EmitError> {
-    let target = backend.target().ok_or(EmitError::NoStage(stage, backend))?;
+    let target = backend.target().filter(|target| target.has_encoder());
+    let target = target.ok_or(EmitError::NoStage(stage, backend))?;
     let uniform = uniform.filter(|_| Pass::Streams.is_on()).ok_or(EmitError::NoStream)?;
     let mut geometry = Geometry { inputs: [4; ctm_isa::x1k::INPUTS], ..Geometry::default() };
     for (output, channels) in geometry.outputs.iter_mut().enumerate() {

@@ -227,7 +227,7 @@ impl<'a> Machine<'a> {
             calls_at.extend(here.map(|(place, _)| place));
             first += list.len() as u32 + 2;
         }
-        self.bytes = emit::emit(&emit::Input {
+        let input = emit::Input {
             code,
             lists,
             vars,
@@ -248,12 +248,19 @@ impl<'a> Machine<'a> {
             fuel: variant.fuel,
             live_during: &self.ranges.across(&calls_at),
             leaves: !calls.is_empty() || !code.yields.is_empty(),
-        });
+        };
+        self.bytes = match variant.target.has_encoder() {
+            true => emit::emit(&input),
+            #[cfg(any(feature = "cranelift", target_arch = "aarch64"))]
+            false => crate::codegen::cranelift::emit(&input),
+            #[cfg(not(any(feature = "cranelift", target_arch = "aarch64")))]
+            false => Vec::new(),
+        };
     }
 
     /// The code, ready to run.
     pub fn native(self) -> Option<Native> {
-        if self.layout.size > FRAME_LIMIT {
+        if self.layout.size > FRAME_LIMIT || self.bytes.is_empty() {
             return None;
         }
         Native::new(Parts {

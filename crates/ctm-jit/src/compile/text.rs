@@ -1,7 +1,6 @@
 //! The text of strips and of machine code.
 
 /// The strips of each block, as a comment.
-#[cfg(target_arch = "x86_64")]
 pub fn strips_text(strips: &[Vec<std::ops::Range<usize>>]) -> String {
     let of_block = |(block, strips): (usize, &Vec<std::ops::Range<usize>>)| {
         let lines: Vec<String> = strips.iter().map(|of| format!("{}..{}", of.start, of.end)).collect();
@@ -25,7 +24,7 @@ pub fn code_text(bytes: &[u8]) -> String {
 }
 
 /// Machine code as text: disassembled with the feature `iced-x86`, else bytes with their offsets.
-#[cfg(all(target_arch = "x86_64", not(feature = "iced-x86")))]
+#[cfg(not(all(target_arch = "x86_64", feature = "iced-x86")))]
 pub fn code_text(bytes: &[u8]) -> String {
     let line = |(number, bytes): (usize, &[u8])| {
         let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();

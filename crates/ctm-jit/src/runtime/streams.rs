@@ -181,7 +181,7 @@ pub fn run(
     (waves, lanes): (&Waves, usize),
     count: impl Fn(&[u64], u64, &mut Counters),
 ) -> Option<Counters> {
-    let target = of.backend.target()?;
+    let target = of.backend.target().filter(|target| target.has_encoder())?;
     let domain = given.domain;
     let processors = domain.processors();
     let key = Key { planes: given.planes.to_vec(), geometry: Geometry::of(surfaces), columns: domain.width().min(64) };

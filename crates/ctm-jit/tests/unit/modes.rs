@@ -1,7 +1,7 @@
 //! MXCSR around machine code, and in its calls.
 
 use crate::codegen::x86::masked::modes_of_calls;
-use crate::codegen::x86::mode;
+use crate::codegen::x86::present_mode as mode;
 use crate::{Backend, Jit};
 use ctm_exec::Engine;
 use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces};

@@ -160,7 +160,7 @@ const OCCURS_AND_CALLS: &[&str] = &[];
 
 /// Both instruction sets, as far as this host has them.
 fn sets() -> impl Iterator<Item = X86Target> {
-    X86Target::ALL.into_iter().filter(|target| target.isa.is_available())
+    X86Target::ALL.into_iter().filter(|target| target.is_available())
 }
 
 #[test]

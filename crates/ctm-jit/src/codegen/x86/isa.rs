@@ -19,8 +19,20 @@ impl X86Target {
     pub const AVX512: Self = Self { isa: Isa::Avx512, target: &target::AVX512 };
     /// AVX2.
     pub const AVX2: Self = Self { isa: Isa::Avx2, target: &target::AVX2 };
+    /// Vectors of 128 bits.
+    pub const CRANELIFT: Self = Self { isa: Isa::Four, target: &target::CRANELIFT };
     /// All of them, by the numbers of their encodings.
-    pub const ALL: [Self; 2] = [Self::AVX512, Self::AVX2];
+    pub const ALL: [Self; 3] = [Self::AVX512, Self::AVX2, Self::CRANELIFT];
+
+    /// Whether this host runs its code, and this build makes it.
+    pub fn is_available(self) -> bool {
+        self.isa.is_available() && (self.has_encoder() || cfg!(any(feature = "cranelift", target_arch = "aarch64")))
+    }
+
+    /// Whether instructions are encoded here. Otherwise Cranelift makes the code, and there are no streams.
+    pub fn has_encoder(self) -> bool {
+        self.isa != Isa::Four
+    }
 }
 
 impl Deref for X86Target {

@@ -12,6 +12,7 @@
 //! | `kept` | literals and constants with registers |
 //! | `lookups` | lookups of texels and items, in Rust |
 //! | `transfer` | tiles and elements of 8 and 16 bits as rows of numbers, and back |
+//! | `mode` | the floating-point mode, and the cache of instructions |
 //! | `vectors`, `lines` | instructions on vectors, for all targets; those and instructions on masks |
 //! | `mask_registers`, `mask_vectors` | masks of lanes in mask registers, and in vectors |
 //!
@@ -38,16 +39,22 @@ pub mod allocate;
 mod fields;
 mod frame;
 pub mod isa;
-mod kept;
+pub mod kept;
 mod lines;
 pub mod lir;
 mod lookups;
 mod mask_registers;
 mod mask_vectors;
 pub mod masked;
+pub mod mode;
 mod scalar;
+#[cfg(target_arch = "x86_64")]
 pub mod stream;
 mod text;
+#[cfg(target_arch = "x86_64")]
+pub mod transfer;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "transfer/numbers.rs"]
 pub mod transfer;
 mod vectors;
 
@@ -55,46 +62,24 @@ pub use frame::Frame;
 use frame::Line;
 pub use isa::X86Target;
 use memmap2::{Mmap, MmapOptions};
-use std::arch::asm;
+use mode::{FLUSHING, exchange_mode, mode_now, synchronise};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// Flush denormal results and operands; no exceptions; round to nearest.
-const MXCSR: u32 = 0x9fc0;
 /// The largest frame.
 pub const FRAME_LIMIT: i32 = 1 << 20;
 
-/// Sets MXCSR, and returns its old value.
-#[allow(unsafe_code, reason = "an instruction is asked for")]
-fn exchange_mxcsr(bits: u32) -> u32 {
-    let mut before = 0;
-    // SAFETY: all x86-64 processors have it. Under other bits than the host's run only machine code, and Rust code that
-    // gives the same results under both; compilers move no access to memory over it, and start values and results are
-    // in memory.
-    unsafe { asm!("stmxcsr [{}]", "ldmxcsr [{}]", in(reg) &raw mut before, in(reg) &raw const bits) }
-    before
-}
-
-/// The present MXCSR.
-#[allow(unsafe_code, reason = "an instruction is asked for")]
-fn mxcsr() -> u32 {
-    let mut now = 0;
-    // SAFETY: all x86-64 processors have it; it only writes the number.
-    unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut now, options(nostack, preserves_flags)) }
-    now
-}
-
 /// The present MXCSR, for tests.
 #[cfg(test)]
-pub fn mode() -> u32 {
-    mxcsr()
+pub fn present_mode() -> u32 {
+    mode_now()
 }
 
 /// Runs a function while the processor flushes denormals, as machine code needs it; Rust code in it must not depend on
 /// that.
 fn flushing<T>(done: impl FnOnce() -> T) -> T {
-    let host = exchange_mxcsr(MXCSR);
+    let host = exchange_mode(FLUSHING);
     let done = catch_unwind(AssertUnwindSafe(done));
-    exchange_mxcsr(host);
+    exchange_mode(host);
     done.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
@@ -108,5 +93,7 @@ fn executable(bytes: &[u8]) -> Option<Mmap> {
     // All of it is written at once.
     let mut writable = MmapOptions::new().len(bytes.len()).populate().map_anon().ok()?;
     writable.copy_from_slice(bytes);
-    writable.make_exec().ok()
+    let code = writable.make_exec().ok()?;
+    synchronise(&code);
+    Some(code)
 }

@@ -141,6 +141,8 @@ pub struct Wave {
     pub visits: Vec<u64>,
     /// Its instructions are used up.
     pub is_spent: bool,
+    /// The processor flushed a result that the reference may have rounded up into the range.
+    pub underflowed: bool,
     /// State and counts of fetches.
     pub fetched: Fetched,
 }
@@ -180,6 +182,7 @@ impl Wave {
             tallies: [0; Counter::COUNT],
             visits: vec![0; blocks],
             is_spent: false,
+            underflowed: false,
             fetched: Fetched::default(),
         }
     }
@@ -190,6 +193,7 @@ impl Wave {
         self.tallies = [0; Counter::COUNT];
         self.visits.fill(0);
         self.is_spent = false;
+        self.underflowed = false;
         self.fetched.events.clear();
         self.fetched.scratch.clear();
         // A wavefront that is a group by itself has its own.

@@ -9,6 +9,7 @@ fn names_are_understood_or_refused() {
     }
     assert_eq!(Backend::available().last(), Some(Backend::Portable));
     let text = Backend::named("avx3").map_err(|error| error.to_string());
-    let start = "`avx3` is no back end of the engine; there are `avx512`, `avx2`, `portable`; this host can run `";
+    let start =
+        "`avx3` is no back end of the engine; there are `avx512`, `avx2`, `cranelift`, `portable`; this host can run `";
     assert!(text.as_ref().is_err_and(|text| text.starts_with(start)), "{text:?}");
 }

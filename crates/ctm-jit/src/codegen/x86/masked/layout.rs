@@ -46,6 +46,8 @@ pub mod head {
 
 /// The return value of code whose instruction budget is used up.
 pub const SPENT: u32 = 4;
+/// The end of a wavefront in which the processor flushed a result that the reference may have rounded up into the range.
+pub const UNDERFLOWED: u32 = 8;
 
 /// Bytes of a row: all lanes of a wavefront.
 pub const ROW: i32 = 4 * LANES as i32;

@@ -44,7 +44,8 @@ pub mod wide;
 
 use super::isa::{Isa, X86Target};
 use super::lookups::{Looked, Rows, look_up};
-use super::{Frame, Line, exchange_mxcsr, executable, flushing, mxcsr};
+use super::mode::{forget_underflow, underflowed};
+use super::{Frame, Line, exchange_mode, executable, flushing, mode_now};
 use crate::ir::masked::{Code, Counter, Fetch, M};
 use crate::ir::values;
 use crate::launch::events::note;
@@ -55,10 +56,12 @@ use crate::launch::wavefronts::wave::{EXPORTS, Fetched, GRADIENTS, LANES, Ran, R
 
 use ctm_exec::r700::texture::needs_set_gradients;
 use ctm_isa::r700::ops::TexOp;
-use ins::Call;
+pub use ins::Call;
 pub use ins::{Indexed, Ins, ranges};
 pub use layout::ROW;
-use layout::{ARGUMENTS, Layout, RESULTS, SPENT, copies, existing_lanes, gradient, head, lane_numbers, lookup, table};
+use layout::{
+    ARGUMENTS, Layout, RESULTS, SPENT, UNDERFLOWED, copies, existing_lanes, gradient, head, lane_numbers, lookup, table,
+};
 use memmap2::Mmap;
 pub use select::exists;
 pub use selected::{Assumed, SelectedCode, are_ordinary, ordinary};
@@ -92,7 +95,11 @@ impl Variant {
 }
 
 /// The code: leaves 0 where a wavefront ended.
+#[cfg(target_arch = "x86_64")]
 type Entry = unsafe extern "sysv64" fn(*mut Line) -> u32;
+/// The code: leaves 0 where a wavefront ended.
+#[cfg(not(target_arch = "x86_64"))]
+type Entry = unsafe extern "C" fn(*mut Line) -> u32;
 
 /// The parts of a program in machine code, as the compiler's stages leave them.
 pub struct Parts<'a> {
@@ -253,8 +260,10 @@ impl Native {
             // SAFETY: the text is code that `emit` made for this signature; it is mapped executable, and `self` owns
             // it.
             let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
+            forget_underflow();
             // SAFETY: `enter` has prepared the frame.
-            unsafe { entry(frame) }
+            let end = unsafe { entry(frame) };
+            if underflowed() { UNDERFLOWED } else { end }
         };
         match self.enter(frame, shared, visits, fetched, call) {
             0 => {
@@ -264,6 +273,7 @@ impl Native {
             2 => Ok(Ran::ToYield((number(frame, head::YIELD) as u16).wrapping_sub(1))),
             end => {
                 wave.is_spent = end == SPENT;
+                wave.underflowed = end == UNDERFLOWED;
                 Err(BailOut)
             }
         }
@@ -291,7 +301,7 @@ impl Native {
         frame.put(head::STOP, &(shared.stop.as_ptr() as usize).to_le_bytes());
         frame.put(head::VISITS, &(visits.as_mut_ptr() as usize).to_le_bytes());
         frame.put(head::UNIFORMS, &(shared.uniforms.as_ptr() as usize).to_le_bytes());
-        let host = mxcsr();
+        let host = mode_now();
         let mut context = Context { isa: self.target.isa, host, calls: &self.calls, shared, fetched };
         frame.put(head::CONTEXT, &((&raw mut context) as usize).to_le_bytes());
         let frame = frame.bytes.as_mut_ptr();
@@ -348,10 +358,26 @@ struct Context<'a> {
     fetched: &'a mut Fetched,
 }
 
-/// Performs an operation that has no machine code: arguments and results are rows of the frame. 0: done, 1: bail out.
-/// Lookups of mapped arrays run in the code's MXCSR, all else in the host's.
-#[allow(unsafe_code, reason = "machine code is called, and calls back")]
+/// [`called`] with the calling convention of machine code.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code, reason = "machine code calls it")]
 unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
+    // SAFETY: the same.
+    unsafe { called(frame, number, mask) }
+}
+
+/// [`called`] with the calling convention of machine code.
+#[cfg(not(target_arch = "x86_64"))]
+#[allow(unsafe_code, reason = "machine code calls it")]
+unsafe extern "C" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
+    // SAFETY: the same.
+    unsafe { called(frame, number, mask) }
+}
+
+/// Performs an operation that has no machine code: arguments and results are rows of the frame. 0: done, 1: bail out.
+/// Lookups of mapped arrays run in the code's mode, all else in the host's.
+#[allow(unsafe_code, reason = "machine code is called, and calls back")]
+unsafe fn called(frame: *mut u8, number: u32, mask: u64) -> u32 {
     // SAFETY: the caller is code made by `emit`; its head holds the context that `run` has put there for the duration
     // of the call, and no other reference to it is used meanwhile.
     let context = unsafe { &mut *frame.add(head::CONTEXT as usize).cast::<*mut Context<'_>>().read() };
@@ -379,10 +405,10 @@ unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
         }
     }
     context.fetched.covered = covered;
-    let flushes = exchange_mxcsr(context.host);
+    let flushes = exchange_mode(context.host);
     // As above; the reference interpreter will meet it again.
     let done = catch_unwind(AssertUnwindSafe(|| context.call(call, mask, arguments, results, gradients)));
-    exchange_mxcsr(flushes);
+    exchange_mode(flushes);
     if let Ok(Some(())) = done { 0 } else { 1 }
 }
 
@@ -398,7 +424,7 @@ impl Context<'_> {
     ) -> Option<()> {
         let shared = self.shared;
         #[cfg(test)]
-        MODES.with(|modes| modes.set((modes.get().0 + 1, modes.get().1 | (mxcsr() ^ self.host))));
+        MODES.with(|modes| modes.set((modes.get().0 + 1, modes.get().1 | (mode_now() ^ self.host))));
         match call {
             Call::Fetch(fetch, _) => {
                 note(|events| events.reference_fetches += 1);

@@ -8,9 +8,9 @@
 
 mod stores;
 
-use super::layout::{gradient, head};
+use super::layout::{UNDERFLOWED, gradient, head};
 use super::{Entry, Frame, Native, Shared, Wave};
-use crate::codegen::x86::{MXCSR, exchange_mxcsr};
+use crate::codegen::x86::mode::{FLUSHING, exchange_mode, forget_underflow, underflowed};
 use crate::ir::masked::M;
 use crate::launch::events::note;
 use crate::launch::wavefronts::conditional::Conditional;
@@ -133,15 +133,19 @@ impl Do for &mut Span<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) -> bool {
         while self.end == 0 {
-            self.host.map(exchange_mxcsr);
+            self.host.map(exchange_mode);
             // SAFETY: as of `run_span`, where `enter` has prepared the frame; an instruction set's value shows that the
             // processor has it.
             unsafe {
-                if !self.next(S::LANES == 16) {
+                if !self.next(S::LANES) {
                     break;
                 }
-                self.host.map(|_| exchange_mxcsr(MXCSR));
+                self.host.map(|_| exchange_mode(FLUSHING));
+                forget_underflow();
                 self.end = (self.program)(self.frame.cast());
+                if underflowed() {
+                    self.end = UNDERFLOWED;
+                }
             }
         }
         true
@@ -151,9 +155,9 @@ impl Do for &mut Span<'_> {
 impl Span<'_> {
     /// Stores the exports of the wavefront that ran, and sets the start values of the next one; `false`: there is none.
     /// The frame has to be that of the program's code, without other users, and the processor has to have AVX2 and FMA,
-    /// and AVX-512 if it is `wide`.
+    /// and AVX-512 if vectors have 16 lanes; those of 4 need none of these.
     #[inline(always)]
-    unsafe fn next(&mut self, wide: bool) -> bool {
+    unsafe fn next(&mut self, width: usize) -> bool {
         if std::mem::take(&mut self.runs) {
             // SAFETY: masks lie in the frame, and the targets are made for it.
             unsafe {
@@ -164,7 +168,7 @@ impl Span<'_> {
                     valid = of.passing(self.places, valid, value);
                 }
                 for target in &self.targets {
-                    target.store(wide, self.places, valid, &mut self.ended.stored);
+                    target.store(width, self.places, valid, &mut self.ended.stored);
                 }
             }
             self.ended.waves += 1;

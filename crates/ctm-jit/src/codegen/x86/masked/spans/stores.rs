@@ -10,6 +10,7 @@ use crate::launch::wavefronts::wave::{LANES, Row, lanes_of, mask_of};
 use ctm_exec::Position;
 use ctm_exec::r700::Written;
 use ctm_exec::x1k::Form;
+#[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
     _mm_shuffle_ps, _mm_storeu_ps, _mm256_castps256_ps128, _mm256_extractf128_ps, _mm256_loadu_ps,
     _mm256_permute2f128_ps, _mm256_shuffle_ps, _mm256_storeu_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
@@ -44,9 +45,9 @@ impl<'a> ExportTarget<'a> {
     }
 
     /// Stores the exports of valid lanes; the next wavefront has written nothing. The frame must have no other users,
-    /// and the processor has to have AVX2 and FMA, and AVX-512 if it is `wide`.
+    /// and the processor has to have AVX2 and FMA, and AVX-512 if vectors have 16 lanes; vectors of 4 lanes take no instructions of x86-64's own.
     #[inline(always)]
-    pub unsafe fn store(&self, wide: bool, places: &Places, valid: u64, done: &mut Written) {
+    pub unsafe fn store(&self, width: usize, places: &Places, valid: u64, done: &mut Written) {
         let array = &self.output.array;
         let mut lanes = [0; 4];
         for (lanes, written) in lanes.iter_mut().zip(&self.written[..array.channels.into()]) {
@@ -63,14 +64,14 @@ impl<'a> ExportTarget<'a> {
                 let [i, j, pitch] = [i, j, array.pitch].map(|elements| elements as usize);
                 let first = array.bytes.as_ptr().cast::<u8>().cast_mut();
                 let to = [j, j + 1].map(|j| first.wrapping_add((j * pitch + i) * self.output.element_bytes));
-                self.store_strip(wide, to, (any, places.lanes));
+                self.store_strip(width, to, (any, places.lanes));
             } else if lanes.iter().all(|&lanes| lanes == 0 || lanes == any) {
                 match self.output.element_bytes {
-                    2 => self.store_each::<2>(wide, places, any, lanes),
-                    4 => self.store_each::<4>(wide, places, any, lanes),
-                    8 => self.store_each::<8>(wide, places, any, lanes),
-                    12 => self.store_each::<12>(wide, places, any, lanes),
-                    _ => self.store_each::<16>(wide, places, any, lanes),
+                    2 => self.store_each::<2>(width, places, any, lanes),
+                    4 => self.store_each::<4>(width, places, any, lanes),
+                    8 => self.store_each::<8>(width, places, any, lanes),
+                    12 => self.store_each::<12>(width, places, any, lanes),
+                    _ => self.store_each::<16>(width, places, any, lanes),
                 }
             } else {
                 self.output.store(places, lanes, |channel, lane| *self.rows[channel].add(lane));
@@ -81,7 +82,7 @@ impl<'a> ExportTarget<'a> {
     /// Stores elements of `BYTES` bytes at any places, or the same channels of each, in some lanes: as
     /// [`Self::store_strip`].
     #[inline(always)]
-    unsafe fn store_each<const BYTES: usize>(&self, wide: bool, places: &Places, lanes: u64, channels: [u64; 4]) {
+    unsafe fn store_each<const BYTES: usize>(&self, width: usize, places: &Places, lanes: u64, channels: [u64; 4]) {
         let array = &self.output.array;
         let mut mask = [0; BYTES];
         for channel in (0..array.channels.into()).filter(|&channel| channels[channel] != 0) {
@@ -113,7 +114,7 @@ impl<'a> ExportTarget<'a> {
         let first = array.bytes.as_ptr().cast::<u8>().cast_mut();
         // SAFETY: as above; no other thread writes these elements.
         unsafe {
-            self.store_strip(wide, rows, (mask_of(places.lanes), places.lanes));
+            self.store_strip(width, rows, (mask_of(places.lanes), places.lanes));
             for even in lanes_of((lanes | lanes >> 1) & (u64::MAX / 3)) {
                 let (row, column) = (even / 2 % 2, column(even));
                 let from = &elements[row][column..][..2];
@@ -139,18 +140,18 @@ impl<'a> ExportTarget<'a> {
     /// Stores elements of quads side by side, in some of `count` lanes, to two rows. These have to be among the
     /// output's cells, or owned by the caller; other threads may write others of the cells.
     #[inline(always)]
-    unsafe fn store_strip(&self, wide: bool, to: [*mut u8; 2], (lanes, count): (u64, usize)) {
+    unsafe fn store_strip(&self, width: usize, to: [*mut u8; 2], (lanes, count): (u64, usize)) {
         let (array, [r, g, b, a]) = (&self.output.array, self.rows);
         // SAFETY: as above.
         unsafe {
             match (array.form, array.channels) {
-                (Form::Floats | Form::Square, 1) => store_elements(wide, to, (lanes, count), [r]),
-                (Form::Floats | Form::Square, 2) => store_elements(wide, to, (lanes, count), [r, g]),
-                (Form::Floats | Form::Square, 3) => store_elements(wide, to, (lanes, count), [r, g, b]),
-                (Form::Floats | Form::Square, _) => store_elements(wide, to, (lanes, count), [r, g, b, a]),
+                (Form::Floats | Form::Square, 1) => store_elements(width, to, (lanes, count), [r]),
+                (Form::Floats | Form::Square, 2) => store_elements(width, to, (lanes, count), [r, g]),
+                (Form::Floats | Form::Square, 3) => store_elements(width, to, (lanes, count), [r, g, b]),
+                (Form::Floats | Form::Square, _) => store_elements(width, to, (lanes, count), [r, g, b, a]),
                 (Form::Bytes { .. }, _) => {
                     let all = self.scaled(u8::MAX.into(), count);
-                    store_elements(wide, to, (lanes, count), [all.as_ptr()]);
+                    store_elements(width, to, (lanes, count), [all.as_ptr()]);
                 }
                 (Form::Words, _) => {
                     let all = self.scaled(u16::MAX.into(), count);
@@ -194,12 +195,12 @@ const fn column(lane: usize) -> usize {
 /// Stores the elements of quads side by side, in some of `count` lanes, to two rows: as [`ExportTarget::store_strip`].
 #[inline(always)]
 unsafe fn store_elements<const N: usize>(
-    wide: bool,
+    width: usize,
     to: [*mut u8; 2],
     (lanes, count): (u64, usize),
     rows: [*const u32; N],
 ) {
-    let each = if wide { 16 } else { 8 };
+    let each = width;
     for first in (0..count).step_by(each) {
         let [upper, lower] = to.map(|to| to.wrapping_add(2 * N * first).cast::<f32>());
         let from = rows.map(|row| row.wrapping_add(first).cast::<f32>());
@@ -207,10 +208,12 @@ unsafe fn store_elements<const N: usize>(
         // SAFETY: as above.
         unsafe {
             if here == (1 << each) - 1 && N != 3 {
-                if wide {
-                    store_sixteen([upper, lower], from);
-                } else {
-                    store_eight([upper, lower], from);
+                match width {
+                    #[cfg(target_arch = "x86_64")]
+                    16 => store_sixteen([upper, lower], from),
+                    #[cfg(target_arch = "x86_64")]
+                    8 => store_eight([upper, lower], from),
+                    _ => store_four([upper, lower], from),
                 }
                 continue;
             }
@@ -223,6 +226,7 @@ unsafe fn store_elements<const N: usize>(
 }
 
 /// Whole elements of four quads. A vector has the upper two lanes of each in front of the lower two.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn store_sixteen<const N: usize>([upper, lower]: [*mut f32; 2], from: [*const f32; N]) {
     // SAFETY: as above.
@@ -254,7 +258,21 @@ unsafe fn store_sixteen<const N: usize>([upper, lower]: [*mut f32; 2], from: [*c
     }
 }
 
+/// The same of one.
+#[inline(always)]
+unsafe fn store_four<const N: usize>(to: [*mut f32; 2], from: [*const f32; N]) {
+    // SAFETY: as above.
+    unsafe {
+        let rows = from.map(|row| row.cast::<[u32; 4]>().read_unaligned());
+        let element = |lane: usize| rows.map(|row| row[lane]);
+        for (half, to) in to.into_iter().enumerate() {
+            to.cast::<[[u32; N]; 2]>().write_unaligned([element(2 * half), element(2 * half + 1)]);
+        }
+    }
+}
+
 /// The same of two.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn store_eight<const N: usize>([upper, lower]: [*mut f32; 2], from: [*const f32; N]) {
     // SAFETY: as above.

@@ -195,7 +195,7 @@ fn check(native: impl Fn(&[Option<[Wrap; 2]>]) -> Native, code: &Code, unscaled:
 #[test]
 fn inputs_of_every_form() {
     let r = &mut Random::new(5);
-    for target in X86Target::ALL.into_iter().filter(|target| target.isa.is_available()) {
+    for target in X86Target::ALL.into_iter().filter(|target| target.is_available()) {
         for (unscaled, lanes) in [(false, 64), (true, 16), (false, 32), (true, 64)] {
             let mut code = program(unscaled);
             let live = crate::passes::masked::optimise(&mut code, false, false);
