@@ -277,6 +277,6 @@ impl<'a> Machine<'a> {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(all(test, unix, target_arch = "x86_64"))]
 #[path = "../../tests/unit/compile/stages.rs"]
 mod tests;

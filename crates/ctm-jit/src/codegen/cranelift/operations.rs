@@ -3,7 +3,7 @@
 
 use super::program::Emit;
 use crate::codegen::x86::lir::Negated;
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32X4, F64X2, I8X16, I32X4};
 use cranelift_codegen::ir::{ConstantData, InstBuilder, Value};
 use ctm_exec::float::{ONE, SIGN};
@@ -229,7 +229,20 @@ impl Emit<'_> {
         };
         let Some(how) = floats(how) else { return self.missing(op) };
         debug_assert_eq!(self.func.dfg.value_type(a) == F64X2, op == asm::CMP_F64, "of one type");
-        self.ins().fcmp(how, a, b)
+        // Only x86-64 has all of them.
+        let is_inverse = cfg!(not(target_arch = "x86_64"))
+            && matches!(
+                how,
+                FloatCC::UnorderedOrLessThan
+                    | FloatCC::UnorderedOrLessThanOrEqual
+                    | FloatCC::UnorderedOrGreaterThan
+                    | FloatCC::UnorderedOrGreaterThanOrEqual
+            );
+        if !is_inverse {
+            return self.ins().fcmp(how, a, b);
+        }
+        let not = self.ins().fcmp(how.complement(), a, b);
+        self.ins().bnot(not)
     }
 }
 

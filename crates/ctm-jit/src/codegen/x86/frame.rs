@@ -16,9 +16,9 @@ fn bytes_of(lines: &mut [Line]) -> &mut [u8] {
 
 /// The memory of the code; the `Layout` of each back end has the offsets.
 pub struct Frame {
-    #[cfg(not(all(test, unix)))]
+    #[cfg(not(all(test, unix, target_arch = "x86_64")))]
     pub(super) bytes: Vec<Line>,
-    #[cfg(all(test, unix))]
+    #[cfg(all(test, unix, target_arch = "x86_64"))]
     pub(super) bytes: crate::tests::guarded::Guarded<Line>,
     /// Copies of inputs.
     panels: Vec<Line>,
@@ -28,9 +28,9 @@ impl Frame {
     /// A frame of `size` bytes, all 0.
     pub(in crate::codegen::x86) fn new(size: i32) -> Self {
         let lines = (size as usize).div_ceil(64);
-        #[cfg(not(all(test, unix)))]
+        #[cfg(not(all(test, unix, target_arch = "x86_64")))]
         let bytes = vec![Line([0; 64]); lines];
-        #[cfg(all(test, unix))]
+        #[cfg(all(test, unix, target_arch = "x86_64"))]
         let bytes = crate::tests::guarded::Guarded::new(lines);
         Self { bytes, panels: Vec::new() }
     }

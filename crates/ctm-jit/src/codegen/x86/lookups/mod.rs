@@ -233,6 +233,6 @@ impl<S: Simd> Lanes<'_, S> {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(all(test, unix, target_arch = "x86_64"))]
 #[path = "../../../../tests/unit/codegen/x86/lookups/forms.rs"]
 mod tests;
