@@ -18,5 +18,6 @@ mod r700_spans;
 mod r700_streams;
 mod spans;
 mod streams;
+mod tiny;
 mod vectors;
 mod verify;

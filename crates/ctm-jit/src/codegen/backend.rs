@@ -1,14 +1,14 @@
 //! The back ends that can execute the form, and the choice among them.
 
 use super::target::{self, Target};
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use super::x86::X86Target;
 use std::fmt;
 
 /// The environment variable that names a back end.
 const ISA: &str = "CTM_ENGINE_ISA";
 /// The environment variable that, when set to anything but `0`, forbids executable memory, as some systems do.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 const NO_EXEC: &str = "CTM_ENGINE_NO_EXEC";
 
 /// A back end: it executes the form.
@@ -18,7 +18,7 @@ pub enum Backend {
     Avx512,
     /// Machine code for x86-64 with AVX2 and FMA.
     Avx2,
-    /// Machine code with vectors of 128 bits, made by Cranelift: on 64-bit ARM, and with the feature `cranelift` on x86-64 with AVX and FMA.
+    /// Machine code with vectors of 128 bits, made by Cranelift, in builds with the feature `cranelift`: on x86-64 with AVX and FMA, and on 64-bit ARM. Experimental: it runs only where it is asked for.
     Cranelift,
     /// Plain Rust in rows of 64 lanes; on every host.
     Portable,
@@ -29,10 +29,10 @@ impl Backend {
     pub const ALL: [Self; 4] = [Self::Avx512, Self::Avx2, Self::Cranelift, Self::Portable];
 
     /// The fastest one that this host can run: by the features of the processor, the registers that the system saves,
-    /// and whether memory can be made executable.
+    /// and whether memory can be made executable. Never [`Self::Cranelift`], which has to be asked for by name.
     #[must_use]
     pub fn detect() -> Self {
-        Self::available().next().unwrap_or(Self::Portable)
+        Self::available().find(|&backend| backend != Self::Cranelift).unwrap_or(Self::Portable)
     }
 
     /// The one that the environment variable `CTM_ENGINE_ISA` names (`avx512`, `avx2`, `cranelift`, `portable`); without it, [`Self::detect`].
@@ -91,13 +91,13 @@ impl Backend {
     }
 
     /// The target of machine code.
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     pub(crate) fn target(self) -> Option<X86Target> {
         X86Target::ALL.into_iter().find(|target| target.name == self.name())
     }
 
     /// The first requirement that this host does not meet.
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     fn obstacle(self) -> Option<&'static str> {
         if !self.target()?.is_available() {
             return Some("this host does not have what");
@@ -106,7 +106,7 @@ impl Backend {
     }
 
     /// The first requirement that this host does not meet.
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift"))))]
     fn obstacle(self) -> Option<&'static str> {
         (self != Self::Portable).then_some("this host does not have what")
     }
@@ -119,7 +119,7 @@ impl fmt::Display for Backend {
 }
 
 /// Whether memory can be made executable here; tested once.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 fn executes() -> bool {
     static EXECUTES: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     let forbidden = || std::env::var_os(NO_EXEC).is_some_and(|value| value != "0");

@@ -7,9 +7,9 @@
 //! | `codegen/x86/` | machine code for x86-64 with AVX-512, and with AVX2 |
 
 pub mod backend;
-#[cfg(any(feature = "cranelift", target_arch = "aarch64"))]
+#[cfg(all(feature = "cranelift", any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub mod cranelift;
 pub mod portable;
 pub mod target;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 pub mod x86;

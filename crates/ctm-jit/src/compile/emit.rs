@@ -47,7 +47,7 @@ pub enum EmitError {
     NoStage(Stage, Backend),
     /// The launch is no stream.
     NoStream,
-    /// The code would need too large a frame, or memory cannot be made executable.
+    /// The code would need too large a frame, memory cannot be made executable, or the build does not have the back end.
     NoCode,
 }
 
@@ -66,7 +66,7 @@ impl fmt::Display for EmitError {
                 "the program is no stream: flow control or coordinates depend on data, or an operation has no code without masks",
             ),
             Self::NoCode => f.write_str(
-                "the program has no machine code: its frame is too large, or memory cannot be made executable",
+                "the program has no machine code: its frame is too large, memory cannot be made executable, or this build does not have the back end",
             ),
         }
     }
@@ -216,7 +216,8 @@ fn emit_tiled(text: &str, stage: Stage, backend: Backend) -> Result<String, Stri
     if stage == Stage::Tile {
         return Ok(tiled.text());
     }
-    let target = backend.target().ok_or_else(|| EmitError::NoStage(stage, backend).to_string())?;
+    let target = backend.target().filter(|target| target.has_encoder());
+    let target = target.ok_or_else(|| EmitError::NoStage(stage, backend).to_string())?;
     let (geometry, mut observer) = (tiled.geometry(), Observer::of_stage(stage));
     let selected = super::stream::select((target, geometry), tiled, &mut observer);
     kernel_stage(&selected, 64, observer).map_err(|error| error.to_string())

@@ -251,9 +251,9 @@ impl<'a> Machine<'a> {
         };
         self.bytes = match variant.target.has_encoder() {
             true => emit::emit(&input),
-            #[cfg(any(feature = "cranelift", target_arch = "aarch64"))]
+            #[cfg(feature = "cranelift")]
             false => crate::codegen::cranelift::emit(&input),
-            #[cfg(not(any(feature = "cranelift", target_arch = "aarch64")))]
+            #[cfg(not(feature = "cranelift"))]
             false => Vec::new(),
         };
     }

@@ -15,17 +15,17 @@
 //! After every stage the form is verified in debug builds and tests, and dumped if the environment requests it.
 
 pub mod emit;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 pub mod machine;
 pub mod observe;
 pub mod program;
 pub mod stage;
 #[cfg(target_arch = "x86_64")]
 pub mod stream;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 mod text;
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use crate::codegen::x86::masked::Native;
 use crate::ir::masked::Code;
 use crate::ir::verify::verify;
@@ -61,7 +61,7 @@ pub fn masked_form(source: Source<'_>, is_whole: bool, observer: &mut Observer) 
 }
 
 /// Makes machine code of a masked form for one target; `None`: memory cannot be made executable, or the frame would be too large.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 pub fn machine_code(inputs: machine::Inputs<'_>, observer: &mut Observer) -> Option<Native> {
     use machine::Machine;
     let mut machine = Machine::new(inputs);

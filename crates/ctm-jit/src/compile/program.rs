@@ -2,29 +2,29 @@
 
 use super::observe::Observer;
 use super::{Form, Source, masked_form};
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use super::{machine::Inputs, machine_code};
 use crate::codegen::portable::dense::Dense;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use crate::codegen::x86::masked::{Assumed, Native, Variant, are_ordinary, ordinary};
 use crate::ir::masked::{Fetch, File, Op, Var, indexed};
 use crate::launch::kept::{Kept, Pool};
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::wave::{EXPORTS, Wave};
 use crate::passes::bound;
 use crate::passes::table::Pass;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use ctm_exec::r700::resources::Wrap;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 /// The kinds of launches with machine code of their own, the general kind included.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 const SETS: usize = 4;
 
 /// Machine code for similar launches.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 struct Alike {
     /// Of each fetch of single plain texels, the wrap modes beyond the edges.
     plain: Vec<Option<[Wrap; 2]>>,
@@ -40,7 +40,7 @@ pub struct Program {
     /// Lanes of a wavefront.
     pub lanes: usize,
     /// Its machine code: that for all launches, then that for similar launches.
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     native: [OnceLock<Alike>; SETS],
     /// The variables that need start values: read somewhere and covered by a plane or a row.
     pub start: Vec<Var>,
@@ -96,7 +96,7 @@ impl Program {
             keeps,
             form,
             lanes,
-            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
             native: Default::default(),
             start,
             exports,
@@ -117,7 +117,7 @@ impl Program {
     }
 
     /// The machine code for these uniform values and bindings of fetches, if there is any.
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     pub fn native(&self, of: Variant, (uniforms, bindings): (&[u32], &[Option<Binding<'_>>])) -> Option<&Native> {
         // Tests also make code that this host cannot run, and only inspect it.
         if !cfg!(test) && !of.target.is_available() {
@@ -133,7 +133,7 @@ impl Program {
     }
 
     /// The text of the stage that the observer requests, of code for a first launch with these uniform values.
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     pub fn stage(&self, variant: Variant, uniforms: &[u32], observer: &mut Observer) -> Option<String> {
         let ordinary = if Pass::Ordinary.is_on() { ordinary(&self.code, uniforms) } else { Vec::new() };
         let variant = Variant { ordinary: !ordinary.is_empty(), ..variant };
@@ -142,14 +142,14 @@ impl Program {
     }
 
     /// The inputs of the stages that make machine code.
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     fn inputs<'a>(&'a self, variant: Variant, assumed: Assumed<'a>) -> Inputs<'a> {
         let Self { form, start, exports, lanes, .. } = self;
         Inputs { form, start, exports, lanes: *lanes, variant, assumed }
     }
 
     /// The machine code for such uniform values and such bindings of fetches: counts of lookups are made in calls.
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     fn alike(&self, counts: bool, uniforms: &[u32], bindings: &[Option<Binding<'_>>]) -> &Alike {
         let plain = || {
             bindings.iter().map(|binding| match binding {

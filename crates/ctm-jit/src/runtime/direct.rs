@@ -1,7 +1,10 @@
 //! Launches over mapped targets: wavefronts store their exports as soon as they end, in any order, several in one call
 //! of machine code where there is code for that.
 
-#[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), path = "direct/none.rs")]
+#[cfg_attr(
+    not(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift"))),
+    path = "direct/none.rs"
+)]
 mod spans;
 
 use crate::launch::lanes::BailOut;

@@ -2,9 +2,9 @@
 
 use crate::codegen::backend::Backend;
 use crate::codegen::portable::masked::Machine;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use crate::codegen::x86::Frame;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use crate::codegen::x86::masked::{Native, Variant};
 use crate::compile::program::Program;
 use crate::launch::kept::Kept;
@@ -12,7 +12,7 @@ use crate::launch::lanes::BailOut;
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::places::{Starts, Waves};
 use crate::launch::wavefronts::wave::{Guest, Ran, Reads, Shared, Wave, mask_of};
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use crate::passes::table::Pass;
 use ctm_exec::watch::{Part, Watch};
 use ctm_exec::{Budget, Counters, Domain};
@@ -151,7 +151,7 @@ impl<'a> Wavefronts<'a> {
     }
 
     /// The assumptions of machine code.
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     pub fn variant(&self) -> Option<Variant> {
         Some(Variant {
             target: self.backend.target()?,
@@ -164,7 +164,7 @@ impl<'a> Wavefronts<'a> {
     }
 
     /// The lanes of narrower wavefronts that machine code prefers, if it does.
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     pub fn narrower(&self, given: (&[u32], &[Option<Binding<'_>>])) -> Option<usize> {
         let of = Variant { narrows: true, ..self.variant().filter(|_| Pass::Narrow.is_on())? };
         let lanes = self.program.native(of, given)?.lanes();
@@ -172,7 +172,7 @@ impl<'a> Wavefronts<'a> {
     }
 
     /// There is no machine code.
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift"))))]
     pub fn narrower(&self, _given: (&[u32], &[Option<Binding<'_>>])) -> Option<usize> {
         None
     }
@@ -197,7 +197,7 @@ pub struct Runner<'a> {
     program: &'a Program,
     machine: Option<Machine>,
     /// The machine code.
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     frame: Option<(&'a Native, Kept<'a, Frame>)>,
     pub wave: Kept<'a, Box<Wave>>,
     /// Lanes whose exports are sent.
@@ -210,7 +210,7 @@ impl<'a> Runner<'a> {
         Self {
             program,
             machine: None,
-            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
             frame: None,
             wave: program.wave(),
             covered: u64::MAX,
@@ -263,7 +263,7 @@ impl<'a> Runner<'a> {
     }
 
     /// The machine code of this launch, if there is any, its frame, and the wavefront.
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     pub fn native(&mut self, of: &Wavefronts<'_>, shared: &Shared<'_>) -> Option<(&'a Native, &mut Frame, &mut Wave)> {
         let native = self.program.native(of.variant()?, (shared.uniforms, shared.bindings))?;
         debug_assert!(native.lanes() >= shared.lanes, "it is for these wavefronts");
@@ -282,9 +282,9 @@ impl<'a> Runner<'a> {
         if of.covered.is_some() && self.wave.places.inside == 0 {
             return Ok(Ran::ToEnd);
         }
-        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
         let keeps = self.program.keeps;
-        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
         if let Some((native, frame, wave)) = self.native(of, shared) {
             let ended = native.run(frame, shared, wave, goes_on);
             if !wave.underflowed || goes_on || keeps {

@@ -2,10 +2,10 @@
 
 use super::values::{Part, frame_flags};
 use crate::codegen::x86::lir::Src;
+use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::emit::Input;
 use crate::codegen::x86::masked::fused::Iterations;
 use crate::codegen::x86::masked::layout::{ROW, SPENT, head};
-use crate::codegen::x86::masked::Ins;
 use crate::ir::masked::{Counter, End, M, MaskOp, Target};
 use crate::ir::order::postorder;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};

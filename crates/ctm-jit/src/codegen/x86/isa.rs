@@ -26,7 +26,7 @@ impl X86Target {
 
     /// Whether this host runs its code, and this build makes it.
     pub fn is_available(self) -> bool {
-        self.isa.is_available() && (self.has_encoder() || cfg!(any(feature = "cranelift", target_arch = "aarch64")))
+        self.isa.is_available() && (self.has_encoder() || cfg!(feature = "cranelift"))
     }
 
     /// Whether instructions are encoded here. Otherwise Cranelift makes the code, and there are no streams.

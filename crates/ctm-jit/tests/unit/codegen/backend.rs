@@ -8,6 +8,8 @@ fn names_are_understood_or_refused() {
         assert_eq!(Backend::named(backend.name()), Ok(backend));
     }
     assert_eq!(Backend::available().last(), Some(Backend::Portable));
+    // It has to be asked for.
+    assert_ne!(Backend::detect(), Backend::Cranelift);
     let text = Backend::named("avx3").map_err(|error| error.to_string());
     let start =
         "`avx3` is no back end of the engine; there are `avx512`, `avx2`, `cranelift`, `portable`; this host can run `";

@@ -56,7 +56,7 @@ use crate::launch::wavefronts::wave::{EXPORTS, Fetched, GRADIENTS, LANES, Ran, R
 
 use ctm_exec::r700::texture::needs_set_gradients;
 use ctm_isa::r700::ops::TexOp;
-pub use ins::Call;
+use ins::Call;
 pub use ins::{Indexed, Ins, ranges};
 pub use layout::ROW;
 use layout::{
