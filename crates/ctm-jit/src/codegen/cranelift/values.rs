@@ -26,7 +26,7 @@ impl Expanded {
         let mut of = [[0; 4]; 16];
         let mut n = 0;
         while n < 64 {
-            if n / 4 >> (n % 4) & 1 == 1 {
+            if (n / 4) >> (n % 4) & 1 == 1 {
                 of[n / 4][n % 4] = u32::MAX;
             }
             n += 1;
@@ -277,7 +277,7 @@ impl Emit<'_> {
     /// A mask register gets a new value.
     pub fn set_mask(&mut self, k: K, value: Value) {
         let value = self.bits(value);
-        let before = std::mem::replace(&mut self.part.masks[usize::from(k & 3)], Some(value));
+        let before = self.part.masks[usize::from(k & 3)].replace(value);
         if let Some(changed) = &mut self.part.changed
             && !changed.masks.iter().any(|&(of, _)| of == k)
         {
