@@ -528,11 +528,11 @@ pub fn name(address: u32) -> String {
 /// The address of a register given by its name, with its number where there are several.
 #[must_use]
 pub fn address(name: &str) -> Option<u32> {
-    REGISTERS.iter().find_map(|row| {
-        let index = match row.count {
-            1 => (row.name == name).then_some(0),
-            count => name.strip_prefix(row.name)?.strip_prefix('_')?.parse().ok().filter(|&i| i < count),
-        };
-        index.map(|i| row.address + i * 4)
+    if let Some(row) = named(name).filter(|row| row.count == 1) {
+        return Some(row.address);
+    }
+    REGISTERS.iter().filter(|row| row.count > 1).find_map(|row| {
+        let index = name.strip_prefix(row.name)?.strip_prefix('_')?.parse().ok().filter(|&i| i < row.count);
+        index.map(|i: u32| row.address + i * 4)
     })
 }

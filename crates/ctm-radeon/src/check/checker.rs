@@ -1,11 +1,13 @@
 //! The state of a check: registers, relocations and findings so far.
 
 use super::rules::{Finding, rule as find_rule};
-use crate::execute::{GpuMemory, Loaded, ProgramPlace, Registers};
+use super::scratch::Scratch;
+use crate::execute::{GpuMemory, Loaded, ProgramPlace};
 use crate::packets::Packet;
 use crate::stream::Relocation;
 use ctm_isa::diag::Severity;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// The stream under check.
@@ -13,13 +15,13 @@ pub(super) struct Checker<'a> {
     /// The relocations, if they are known.
     pub(super) list: Option<&'a [Relocation]>,
     pub(super) memory: Option<&'a dyn GpuMemory>,
-    pub(super) registers: Registers,
+    pub(super) registers: Scratch,
     /// Addresses are absolute: there are no relocations.
     pub(super) absolute: bool,
     /// The buffers of registers that took a relocation.
-    pub(super) bounds: HashMap<u32, Relocation>,
+    pub(super) bounds: FxHashMap<u32, Relocation>,
     /// Registers that the stream has written so far.
-    pub(super) written: HashSet<u32>,
+    pub(super) written: FxHashSet<u32>,
     /// Programs that were read, or the reason why not: memory does not change meanwhile.
     pub(super) programs: HashMap<ProgramPlace, Result<Rc<Loaded>, String>>,
     pub(super) at: usize,
@@ -40,10 +42,10 @@ impl<'a> Checker<'a> {
         Self {
             list: None,
             memory,
-            registers: Registers::default(),
+            registers: Scratch::default(),
             absolute: false,
-            bounds: HashMap::new(),
-            written: HashSet::new(),
+            bounds: FxHashMap::default(),
+            written: FxHashSet::default(),
             programs: HashMap::new(),
             at: 0,
             draws: 0,

@@ -16,6 +16,7 @@ mod draws;
 mod packets;
 mod r500;
 mod rules;
+mod scratch;
 mod surfaces;
 
 use crate::chip::{Chip, Family};

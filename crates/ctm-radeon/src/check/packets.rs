@@ -323,7 +323,7 @@ impl Checker<'_> {
     }
 
     /// Whether indices have 32 bits.
-    const fn has_wide_indices(&self) -> bool {
+    fn has_wide_indices(&self) -> bool {
         self.registers.get(vgt::VGT_DMA_INDEX_TYPE::INDEX_TYPE) == 1
     }
 
@@ -364,7 +364,8 @@ impl Checker<'_> {
                 && placed.next >= placed.operands.len()
                 && (self.list.is_none() || self.bounds.contains_key(&base))
             {
-                self.registers.set(offset, self.registers.at(base));
+                let word = self.registers.at(base);
+                self.registers.set(offset, word);
                 if let Some(&buffer) = self.bounds.get(&base) {
                     self.bounds.insert(offset, buffer);
                 }

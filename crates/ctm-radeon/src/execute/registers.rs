@@ -2,11 +2,14 @@
 
 use crate::registers::{self, RESOURCES, SAMPLERS, at, offset_of, sq};
 use crate::table::{Bits, Kind, Register, from_256, set_bits, signed};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
 /// Registers lie below this byte offset.
 const END: u32 = 0x40000;
+
+/// Words of a part whose changes are noted together: a 64th of all.
+const PART: usize = END as usize / 4 / 64;
 
 /// Registers with addresses that a relocation is added to, in units of 256 bytes.
 static RELOCATED: LazyLock<Vec<bool>> = LazyLock::new(|| {
@@ -32,21 +35,40 @@ pub fn is_relocated(offset: u32) -> bool {
 pub struct Registers {
     words: Vec<u32>,
     /// The end of the buffer of a register's address, for those that a relocation was added to.
-    ends: HashMap<u32, u64>,
+    ends: FxHashMap<u32, u64>,
+    /// The parts of [`PART`] words that may differ from 0: bit n is part n.
+    changed: u64,
 }
 
 impl Default for Registers {
     fn default() -> Self {
-        let mut registers = Self { words: vec![0; END as usize / 4], ends: HashMap::new() };
-        // A chip starts with one instance; streams say it before every draw.
-        if let Some(offset) = offset_of("VGT_NUM_INSTANCES") {
-            registers.set(offset, 1);
-        }
+        let mut registers = Self { words: vec![0; END as usize / 4], ..Self::without_memory() };
+        registers.restart();
         registers
     }
 }
 
 impl Registers {
+    /// Registers that are all 0 and cannot be set.
+    pub(crate) fn without_memory() -> Self {
+        Self { words: Vec::new(), ends: FxHashMap::default(), changed: 0 }
+    }
+
+    /// Makes all registers those of a chip that starts.
+    pub(crate) fn restart(&mut self) {
+        for part in set_bits(self.changed as u32).chain(set_bits((self.changed >> 32) as u32).map(|n| n + 32)) {
+            if let Some(words) = self.words.get_mut(PART * part as usize..PART * (part as usize + 1)) {
+                words.fill(0);
+            }
+        }
+        self.changed = 0;
+        self.ends.clear();
+        // A chip starts with one instance; streams say it before every draw.
+        if let Some(offset) = offset_of("VGT_NUM_INSTANCES") {
+            self.set(offset, 1);
+        }
+    }
+
     /// The word at a byte offset; 0 where there is none.
     #[must_use]
     pub fn at(&self, offset: u32) -> u32 {
@@ -57,13 +79,14 @@ impl Registers {
     pub fn set(&mut self, offset: u32, value: u32) {
         if let Some(word) = self.words.get_mut(offset as usize / 4) {
             *word = value;
+            self.changed |= 1 << (offset as usize / 4 / PART);
         }
         // SQ_VTX_SEMANTIC_CLEAR is an action: bit n empties row n.
         if let Some([clear, first]) = *SEMANTICS
             && offset == clear
         {
             for n in set_bits(value) {
-                self.words[first as usize / 4 + n as usize] = 0xff;
+                self.set(first + 4 * n, 0xff);
             }
         }
     }

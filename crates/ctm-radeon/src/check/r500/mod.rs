@@ -13,8 +13,8 @@ mod sizes;
 
 use super::checker::Placed;
 use super::rules::{Finding, rule as find_rule};
+use super::scratch::Scratch;
 use crate::chip::Chip;
-use crate::execute::Registers;
 use crate::packets::Kind;
 use crate::packets::r500::{Command, DrawImmd, DrawImmd2, IndxBuffer, LoadVbpntr, MOST_ARRAYS, VertexArray};
 use crate::packets::words::{IndexSize, VertexFetch, Walk};
@@ -24,8 +24,8 @@ use crate::table::{Bits, Info, Register};
 use colour::r500 as rb;
 use ctm_isa::diag::Severity;
 use depth::r500 as zb;
+use rustc_hash::{FxHashMap, FxHashSet};
 use sizes::{Blocks, depth_bytes, pixel_bytes, texel_bytes};
-use std::collections::{HashMap, HashSet};
 use texture::r500 as tx;
 use vgt::r500 as vap;
 
@@ -110,10 +110,10 @@ pub(super) struct R500Checker<'a> {
     /// The relocations, if they are known.
     list: Option<&'a [Relocation]>,
     /// Values as the stream has them: addresses are offsets into buffers.
-    registers: Registers,
-    written: HashSet<u32>,
+    registers: Scratch,
+    written: FxHashSet<u32>,
     /// The buffers of registers with addresses.
-    bounds: HashMap<u32, Relocation>,
+    bounds: FxHashMap<u32, Relocation>,
     /// Arrays of vertices with their buffers; `None`: the stream has set none.
     arrays: Option<Vec<(VertexArray, Option<Relocation>)>>,
     units: [Unit; UNITS as usize],
@@ -131,9 +131,9 @@ impl<'a> R500Checker<'a> {
         Self {
             chip,
             list,
-            registers: Registers::default(),
-            written: HashSet::new(),
-            bounds: HashMap::new(),
+            registers: Scratch::default(),
+            written: FxHashSet::default(),
+            bounds: FxHashMap::default(),
             arrays: None,
             units: [Unit { bytes: 64, blocks: Blocks::None, rounds: [true; 2] }; UNITS as usize],
             changed: Changed { colour: true, depth: true, resolve: true, textures: true },
