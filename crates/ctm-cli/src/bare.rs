@@ -3,7 +3,7 @@
 use crate::args::streams::Pm4Args;
 use crate::console::{Console, Ending, Exit, Failure, input};
 use crate::interrupt;
-use crate::ranges::{Dump, DumpShape, Items, LAST, Range};
+use crate::ranges::{Dump, DumpShape, LAST, Range, RangeItems};
 use crate::stream_output::{finding_report, save};
 use ctm::array::{Array, ArrayError, ItemType, Kind, Values, npy_bytes};
 use ctm::job::Isa;
@@ -234,15 +234,15 @@ fn encoded(dump: &Dump, path: &Path, bytes: &[u8]) -> Result<Vec<u8>, Failure> {
         _ => return Ok(packed),
     };
     match format.items {
-        Items::Words(item) if kind == Kind::Npy => {
+        RangeItems::Words(item) if kind == Kind::Npy => {
             npy_bytes(item, &[height, width, format.channels], &dwords(&packed)).map_err(array)
         }
-        Items::Words(ItemType::Float32) => {
+        RangeItems::Words(ItemType::Float32) => {
             let values = Values::F32(dwords(&packed).into_iter().map(f32::from_bits).collect());
             Array { height, width, channels: format.channels, values }.to_bytes(kind).map_err(array)
         }
-        Items::Words(_) => Err(wrong(format!("a picture of {} cannot be made; .npy takes it", format.name))),
-        Items::Bytes(order) => {
+        RangeItems::Words(_) => Err(wrong(format!("a picture of {} cannot be made; .npy takes it", format.name))),
+        RangeItems::Bytes(order) => {
             let values: Vec<u8> =
                 packed.chunks_exact(order.len()).flat_map(|element| order.iter().map(|&n| element[n])).collect();
             Array { height, width, channels: format.channels, values: Values::U8(values) }.to_bytes(kind).map_err(array)

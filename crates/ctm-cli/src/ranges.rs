@@ -23,12 +23,12 @@ pub(crate) struct DumpFormat {
     pub(crate) bytes: usize,
     /// Numbers of an element.
     pub(crate) channels: usize,
-    pub(crate) items: Items,
+    pub(crate) items: RangeItems,
 }
 
 /// The numbers of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Items {
+pub(crate) enum RangeItems {
     /// Bytes that mean 0 to 1 in pictures; the order of the channels in memory.
     Bytes(&'static [usize]),
     /// Numbers of 32 bits.
@@ -37,13 +37,13 @@ pub(crate) enum Items {
 
 #[rustfmt::skip]
 const FORMATS: &[DumpFormat] = &[
-    DumpFormat { name: "u8",      bytes: 1,  channels: 1, items: Items::Bytes(&[0]) },
-    DumpFormat { name: "u32",     bytes: 4,  channels: 1, items: Items::Words(ItemType::Uint32) },
-    DumpFormat { name: "i32",     bytes: 4,  channels: 1, items: Items::Words(ItemType::Int32) },
-    DumpFormat { name: "f32",     bytes: 4,  channels: 1, items: Items::Words(ItemType::Float32) },
-    DumpFormat { name: "rgba8",   bytes: 4,  channels: 4, items: Items::Bytes(&[0, 1, 2, 3]) },
-    DumpFormat { name: "bgra8",   bytes: 4,  channels: 4, items: Items::Bytes(&[2, 1, 0, 3]) },
-    DumpFormat { name: "rgba32f", bytes: 16, channels: 4, items: Items::Words(ItemType::Float32) },
+    DumpFormat { name: "u8",      bytes: 1,  channels: 1, items: RangeItems::Bytes(&[0]) },
+    DumpFormat { name: "u32",     bytes: 4,  channels: 1, items: RangeItems::Words(ItemType::Uint32) },
+    DumpFormat { name: "i32",     bytes: 4,  channels: 1, items: RangeItems::Words(ItemType::Int32) },
+    DumpFormat { name: "f32",     bytes: 4,  channels: 1, items: RangeItems::Words(ItemType::Float32) },
+    DumpFormat { name: "rgba8",   bytes: 4,  channels: 4, items: RangeItems::Bytes(&[0, 1, 2, 3]) },
+    DumpFormat { name: "bgra8",   bytes: 4,  channels: 4, items: RangeItems::Bytes(&[2, 1, 0, 3]) },
+    DumpFormat { name: "rgba32f", bytes: 16, channels: 4, items: RangeItems::Words(ItemType::Float32) },
 ];
 
 /// Memory that is shown or saved.

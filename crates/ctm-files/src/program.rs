@@ -40,12 +40,12 @@ pub struct Program {
     name: Arc<str>,
     /// Which program of a container it is, by number or name.
     which: Option<Arc<str>>,
-    facts: Arc<Facts>,
+    facts: Arc<ProgramFacts>,
 }
 
 /// Facts about the program, found when they are first asked for.
 #[derive(Debug, Default)]
-struct Facts {
+struct ProgramFacts {
     usage: OnceLock<Usage>,
     interface: OnceLock<r700::Interface>,
 }

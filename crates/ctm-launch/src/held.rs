@@ -5,12 +5,12 @@ use ctm_exec::x1k::{Elements, Form};
 
 /// The bytes of an input, and how they are read.
 pub(crate) struct Held<'a> {
-    bytes: Bytes<'a>,
+    bytes: HeldBytes<'a>,
     /// Sizes and form.
     pub like: Elements<()>,
 }
 
-enum Bytes<'a> {
+enum HeldBytes<'a> {
     Borrowed(&'a [u8]),
     /// Little-endian dwords.
     Converted(Vec<u32>),
@@ -56,7 +56,7 @@ impl<'a> Held<'a> {
             _ => None,
         };
         if let Some((bytes, form)) = there {
-            return Ok(Self { bytes: Bytes::Borrowed(bytes), like: like(form, view.channels) });
+            return Ok(Self { bytes: HeldBytes::Borrowed(bytes), like: like(form, view.channels) });
         }
         // Three channels become four, the last one 1; the end of a folded line is filled up with zeros.
         let channels = if view.channels == 3 { 4 } else { view.channels };
@@ -70,14 +70,14 @@ impl<'a> Held<'a> {
                 dwords.push(bits.to_le());
             }
         }
-        Ok(Self { bytes: Bytes::Converted(dwords), like: like(Form::Floats, channels) })
+        Ok(Self { bytes: HeldBytes::Converted(dwords), like: like(Form::Floats, channels) })
     }
 
     /// The bytes from element (0, 0) on.
     pub fn bytes(&self) -> &[u8] {
         match &self.bytes {
-            Bytes::Borrowed(bytes) => bytes,
-            Bytes::Converted(dwords) => bytemuck::cast_slice(dwords),
+            HeldBytes::Borrowed(bytes) => bytes,
+            HeldBytes::Converted(dwords) => bytemuck::cast_slice(dwords),
         }
     }
 

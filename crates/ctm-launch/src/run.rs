@@ -258,8 +258,8 @@ pub struct Bound<'a> {
 }
 
 enum Of<'a> {
-    X1k(Box<x1k::Bound<'a>>),
-    R700(Box<r700::Bound<'a>>),
+    X1k(Box<x1k::BoundX1k<'a>>),
+    R700(Box<r700::BoundR700<'a>>),
 }
 
 impl<'a> Bound<'a> {
@@ -313,9 +313,9 @@ impl<'a> Launch<'a> {
     pub fn bind(self) -> Result<Bound<'a>, Error> {
         let (program, control) = (self.program, self.options.control.clone());
         let (of, warnings) = match program.code() {
-            Code::X1k(loaded) => (Of::X1k(Box::new(x1k::Bound::of(self, loaded)?)), Vec::new()),
+            Code::X1k(loaded) => (Of::X1k(Box::new(x1k::BoundX1k::of(self, loaded)?)), Vec::new()),
             Code::R700(loaded) => {
-                let mut bound = r700::Bound::of(self, loaded)?;
+                let mut bound = r700::BoundR700::of(self, loaded)?;
                 let warnings = std::mem::take(&mut bound.warnings);
                 (Of::R700(Box::new(bound)), warnings)
             }

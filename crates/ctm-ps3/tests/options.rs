@@ -1,8 +1,6 @@
 //! Effects of options, client data in the image, and values that no evaluator with finite numbers can give.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-#[allow(dead_code, reason = "the other tests use the rest")]
-#[allow(dead_code, reason = "the other tests use the rest")]
 use crate::harness;
 
 use ctm_exec::arrays::Picture;

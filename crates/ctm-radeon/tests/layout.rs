@@ -28,7 +28,7 @@ fn no_module_uses_a_later_one() {
 /// The parts of an R500 lie below the device and its draws above it, in one folder.
 #[test]
 fn files_of_folders_have_an_order() {
-    let execute: [&[&str]; 15] = [
+    let execute: [&[&str]; 16] = [
         &["memory"],
         &["registers"],
         &["set"],
@@ -39,6 +39,7 @@ fn files_of_folders_have_an_order() {
         &["resources"],
         &["outline"],
         &["counters"],
+        &["funnel"],
         &["device", "r500"],
         &["draws"],
         &["commands"],
@@ -52,10 +53,13 @@ fn files_of_folders_have_an_order() {
 }
 
 /// Where bits are moved that are no fields: the file, a part of the line, and the reason.
-const EXCEPTIONS: [(&str, &str, &str); 4] = [
+const EXCEPTIONS: [(&str, &str, &str); 7] = [
     ("execute/textures.rs", ">> first_level", "the size of a level is halved"),
     ("execute/textures.rs", ">> in_view", "the size of a level is halved"),
-    ("check/r500.rs", ">> level", "the size of a level is halved"),
+    ("check/r500/draws.rs", ">> level", "the size of a level is halved"),
+    ("execute/r500/textures.rs", "whole >> ", "the size of a level is halved"),
+    ("execute/r500/textures.rs", "all | 1 << n", "a set of units"),
+    ("execute/registers.rs", "self.changed", "a set of parts"),
     ("execute/r500/half.rs", "bits", "the parts of a half float are no fields of a word"),
 ];
 
@@ -75,7 +79,7 @@ fn fields_are_read_by_tables_alone() {
                 part.starts_with(|c: char| c.is_ascii_digit() || c == '(')
             };
             let masks = line.split(" & ").skip(1).chain(line.split(" &= ").skip(1)).any(by_number);
-            let is_constant = line.starts_with("const ") || line.starts_with("pub const ");
+            let is_constant = ["const ", "pub const ", "pub(super) const "].iter().any(|begin| line.starts_with(begin));
             if !(shifts && !is_constant || masks) {
                 continue;
             }

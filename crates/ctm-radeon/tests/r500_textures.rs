@@ -243,11 +243,13 @@ fn formats_are_read() {
     };
     let plain = [0, 1, 2, 3];
     let half = |x: u16| x.to_le_bytes().to_vec();
-    let rows: [(&str, [u32; 4], Vec<u8>, [f32; 4]); 16] = [
+    // Format, selects, bytes, the texel.
+    type Row = (&'static str, [u32; 4], Vec<u8>, [f32; 4]);
+    let rows: [Row; 16] = [
         ("TXFORMAT: 0", [0, 0, 0, 5], vec![51], [0.2, 0.2, 0.2, 1.0]),
         ("TXFORMAT: 2", [0, 1, 4, 5], vec![0xf3], [0.2, 1.0, 0.0, 1.0]),
         ("TXFORMAT: 3", [0, 1, 4, 5], vec![51, 102], [0.2, 0.4, 0.0, 1.0]),
-        ("TXFORMAT: 5", [0, 1, 2, 5], vec![0b111_000_11], [1.0, 0.0, 1.0, 1.0]),
+        ("TXFORMAT: 5", [0, 1, 2, 5], vec![0b1110_0011], [1.0, 0.0, 1.0, 1.0]),
         ("TXFORMAT: 6", [2, 1, 0, 5], half(31 << 11), [1.0, 0.0, 0.0, 1.0]),
         ("TXFORMAT: 7", [0, 1, 2, 5], half(63 << 10), [0.0, 0.0, 1.0, 1.0]),
         ("TXFORMAT: 10", plain, half(0xf630), [0.0, 0.2, 0.4, 1.0]),

@@ -3,18 +3,19 @@
 use ctm_exec::pvs::{Launch, Outputs};
 use ctm_exec::{Control, Engine, Fault, FaultKind, Interp, Position};
 
-type Ended = Result<Vec<Outputs>, Fault>;
+type EndedVertices = Result<Vec<Outputs>, Fault>;
 
 /// Runs a launch with both engines; gives the reference interpreter's result.
 ///
 /// # Errors
 /// The reference interpreter's fault; [`FaultKind::EnginesDisagree`] where the other engine did not do the same.
-pub fn compare(engine: &dyn Engine, control: &Control, launch: &Launch<'_>) -> Ended {
+pub fn compare(engine: &dyn Engine, control: &Control, launch: &Launch<'_>) -> EndedVertices {
     let control = super::until(control, &launch.budget);
     let expected = Interp.run_pvs_under(&control, launch);
     let found = engine.run_pvs_under(&control, launch);
-    let timed_out =
-        |ended: &Ended| matches!(ended, Err(Fault { kind: FaultKind::TimeBudget { .. } | FaultKind::Cancelled, .. }));
+    let timed_out = |ended: &EndedVertices| {
+        matches!(ended, Err(Fault { kind: FaultKind::TimeBudget { .. } | FaultKind::Cancelled, .. }))
+    };
     if expected == found || timed_out(&expected) || timed_out(&found) {
         return expected;
     }

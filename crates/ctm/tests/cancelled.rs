@@ -1,8 +1,7 @@
 //! Another thread cancels running work: submissions of devices and replays, of both instruction sets and on every engine.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-#[path = "../../ctm-device/tests/device_support/mod.rs"]
-mod device_support;
+use crate::device_support;
 
 use ctm::EngineKind;
 use ctm::commands::{CommandBuffer, MemoryKind, MemoryPlace};

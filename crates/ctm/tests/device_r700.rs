@@ -1,8 +1,7 @@
 //! R700 vertex, geometry and compute programs started by command buffers, and errors. The whole chain is in `r700_chain.rs`.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "tests")]
 
-#[path = "../../ctm-device/tests/device_support/mod.rs"]
-mod device_support;
+use crate::device_support;
 
 use ctm::EngineKind;
 use ctm::commands::{BufferPlace, CommandBuffer, ConstantsPlace, MemoryKind, MemoryPlace, ProgramPlace, ProgramSlot};

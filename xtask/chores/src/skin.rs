@@ -75,7 +75,7 @@ fn flag() -> Vec<u8> {
             let up = 2.0 * row as f32 / (ROWS - 1) as f32 - 1.0;
             positions.extend([FIRST + JOINTS as f32 * STEP * along, HALF * up, 0.0]);
             normals.extend([0.0, 0.0, 1.0]);
-            let stripe = if (row + 1) / 2 % 2 == 0 { [0.95f32, 0.55, 0.2, 1.0] } else { [0.2, 0.55, 0.75, 1.0] };
+            let stripe = if row.div_ceil(2) % 2 == 0 { [0.95f32, 0.55, 0.2, 1.0] } else { [0.2, 0.55, 0.75, 1.0] };
             colours.extend(stripe);
             joints.extend([first as u8, first as u8 + 1, 0, 0]);
             weights.extend([1.0 - second, second, 0.0, 0.0]);

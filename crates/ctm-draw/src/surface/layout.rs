@@ -612,7 +612,8 @@ mod tests {
             "the pitch of the surface is 5, allowed is a multiple of a tile's columns (8; 8 for each bank in 2D)";
         assert_eq!(text(Layout { mode: ArrayMode::Tiled1d, ..good }), Err(pitch.into()));
         assert!(text(Layout { element_bytes: 3, ..good }).is_err());
-        assert!(text(Layout { samples: 3, ..good }).is_err());
+        assert!(text(Layout { samples: 5, ..good }).is_err());
+        assert!(text(Layout { samples: 3, mode: ArrayMode::Tiled2d, ..good }).is_err());
         assert!(text(Layout { height: 0, ..good }).is_err());
         assert!(text(Layout { pitch: 20000, ..good }).is_err());
     }

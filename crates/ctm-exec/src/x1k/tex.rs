@@ -3,21 +3,13 @@
 use super::alu::{WriteMasks, register};
 use super::lanes::{BLOCK, Block, LaneMask, store};
 use super::sample::{self, Sampled};
+use super::unit::LaneFault;
 use super::{Input, Memory, ops, unit};
 use crate::fault::MemoryFault;
 use crate::transcendental;
 use ctm_isa::x1k::TEMPORARIES;
 use ctm_isa::x1k::inst::TexInstruction;
 use ctm_isa::x1k::ops::{Channel, TexOp, TexReads};
-
-/// A lane's access that memory refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LaneFault {
-    /// The lane of the block.
-    pub lane: usize,
-    /// Why.
-    pub fault: MemoryFault,
-}
 
 /// The lanes for which a texture instruction does its work: the executing ones, without uncovered ones under IGNORE_UNCOVERED.
 #[must_use]

@@ -8,7 +8,6 @@ use super::functions::UnitOp;
 use super::lanes::{BLOCK, Block, LaneMask};
 use super::ops::ZeroRule;
 use super::sample;
-use super::tex::LaneFault;
 use crate::fault::{FaultKind, MemoryFault};
 use crate::float::{bits, number};
 use crate::r700::Memory;
@@ -21,6 +20,15 @@ use ctm_isa::r700::ops::{Sel, TexOp as UnitTexOp};
 use ctm_isa::x1k::TEMPORARIES;
 use ctm_isa::x1k::inst::TexInstruction;
 use ctm_isa::x1k::ops::{Channel, Omod, RgbOp, TexOp};
+
+/// A lane's access that memory refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaneFault {
+    /// The lane of the block.
+    pub lane: usize,
+    /// Why.
+    pub fault: MemoryFault,
+}
 
 /// The middle of a face: its coordinates lie at 1..2.
 pub const FACE_MIDDLE: f32 = 1.5;

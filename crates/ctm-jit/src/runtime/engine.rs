@@ -243,7 +243,7 @@ impl Engine for Jit {
         launch: &ctm_exec::pvs::Launch<'_>,
     ) -> Result<Vec<ctm_exec::pvs::Outputs>, Fault> {
         use crate::runtime::pvs::artifact::{Artifact, key};
-        use crate::runtime::pvs::launched::{Inputs, Pvs};
+        use crate::runtime::pvs::launched::{Pvs, PvsInputs};
         // Few vertices take less time than a program's code.
         let is_left = launch.vertices.len() < FEW_VERTICES;
         let artifact = if is_left { None } else { self.pvs.get(key(launch), || Artifact::new(launch)) };
@@ -251,7 +251,7 @@ impl Engine for Jit {
         let artifact = artifact.filter(|artifact| artifact.executed <= limit);
         if let Some(artifact) = artifact {
             let watch = Watch::new(&launch.budget, control, launch.vertices.len() as u64);
-            let inputs = Inputs::new(launch, &artifact);
+            let inputs = PvsInputs::new(launch, &artifact);
             let rows = inputs.rows();
             let of = Pvs::wavefronts(launch, &artifact, &rows, (&watch, self.backend));
             if of.can_stop() {

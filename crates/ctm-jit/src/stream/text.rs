@@ -74,13 +74,13 @@ pub fn text(of: &Prepared, items: &[Item], starts: &[(Var, Linear)]) -> String {
 }
 
 /// A stream: its program, its parts, and the values of variables that are not 0 at the start.
-pub type Stream = (Prepared, Vec<Item>, Vec<(Var, Linear)>);
+pub type StreamText = (Prepared, Vec<Item>, Vec<(Var, Linear)>);
 
 /// Reads a text.
 ///
 /// # Errors
 /// The first line that has no meaning: its place, and the allowed text there.
-pub fn parse(text: &str) -> Result<Stream, TextError> {
+pub fn parse(text: &str) -> Result<StreamText, TextError> {
     let above = text.lines().take_while(|line| !line.starts_with("code")).count();
     let below: Vec<&str> = text.lines().skip(above).collect();
     let code = Code::parse(&below.join("\n"));

@@ -20,20 +20,20 @@ pub struct DrawFlag {
     pub summary: &'static str,
     /// Whether it may be given several times.
     pub many: bool,
-    way: Way,
+    way: FlagTarget,
 }
 
 impl DrawFlag {
     /// Whether it only says where a result goes.
     #[must_use]
     pub const fn saves(&self) -> bool {
-        matches!(self.way, Way::Depth)
+        matches!(self.way, FlagTarget::Depth)
     }
 }
 
 /// How a flag becomes values of the tree.
 #[derive(Clone, Copy, Debug)]
-enum Way {
+enum FlagTarget {
     /// `key` at the top: the picture's.
     Picture(&'static str),
     /// `WxH` as `size`.
@@ -58,35 +58,35 @@ enum Way {
     Camera,
 }
 
-const fn flag(name: &'static str, value: &'static str, many: bool, way: Way, summary: &'static str) -> DrawFlag {
+const fn flag(name: &'static str, value: &'static str, many: bool, way: FlagTarget, summary: &'static str) -> DrawFlag {
     DrawFlag { name, value, summary, many, way }
 }
 
 /// All flags that say the same as keys of a draw job.
 #[rustfmt::skip]
 pub const DRAW_FLAGS: &[DrawFlag] = &[
-    flag("mesh",   "NAME", false, Way::Draw("mesh"), "triangle, quad, grid, cube, sphere, torus, or a file (.obj, .gltf, .glb, .npy) [default: quad]"),
-    flag("size",   "WxH",  false, Way::Size, "Columns and rows [default: 256x256]"),
-    flag("samples", "N",   false, Way::Picture("samples"), "Samples of a pixel: 1, 2, 4 or 8 [default: 1]"),
-    flag("in",     "NAME=FILE[:KEY=VALUE]...", true, Way::Named("texture"),
+    flag("mesh",   "NAME", false, FlagTarget::Draw("mesh"), "triangle, quad, grid, cube, sphere, torus, or a file (.obj, .gltf, .glb, .npy) [default: quad]"),
+    flag("size",   "WxH",  false, FlagTarget::Size, "Columns and rows [default: 256x256]"),
+    flag("samples", "N",   false, FlagTarget::Picture("samples"), "Samples of a pixel: 1, 2, 4 or 8 [default: 1]"),
+    flag("in",     "NAME=FILE[:KEY=VALUE]...", true, FlagTarget::Named("texture"),
          "A texture: `Texture=photo.png`, `t0=noise.dds:filter=nearest:wrap=clamp:mip=linear:aniso=8`"),
-    flag("const",  "NAME=NUMBERS", true, Way::Entry("constants"),
+    flag("const",  "NAME=NUMBERS", true, FlagTarget::Entry("constants"),
          "Constants, four numbers each: `tint=1,0,0,1`, `c3=...`, `cb0[2]=...`, `ps:c0=...`; `weights[3]=...` is one element of an array"),
-    flag("buffer", "NAME=FILE", true, Way::Named("buffer"),
+    flag("buffer", "NAME=FILE", true, FlagTarget::Named("buffer"),
          "A uniform block, a constant buffer or an attribute from an array: `Bones=bones.npy`, `cb1=lights.npy`, `weight=weights.npy`"),
-    flag("camera", "NAME[:KEY=VALUE]...", true, Way::Camera,
+    flag("camera", "NAME[:KEY=VALUE]...", true, FlagTarget::Camera,
          "The matrix of a viewer goes to these constants: `mvp`, `c0:eye=0,1,4:at=0,0,0:fov=45:turn=20,30,0:spin=0,360,0:rows`, `V:matrix=view`; to others by their usual names: model, view, projection, normalMatrix"),
-    flag("attribute", "NAME=CHANNEL", true, Way::Entry("attributes"), "The source of an attribute, by name or location: position, normal, texcoord, colour, joints, weights, morph0 ..., morph_normal0 ..."),
-    flag("clear",  "R,G,B,A", false, Way::Clear, "The colour before the first draw, four numbers"),
-    flag("instances", "N", false, Way::Draw("instances"), "How often the mesh is drawn"),
-    flag("cull",   "FACE", false, Way::Draw("cull"), "Faces that are not drawn: none, front or back; front faces are counter-clockwise"),
-    flag("no-depth", "",   false, Way::NoDepth, "Farther pixels are drawn over nearer ones"),
-    flag("blend",  "WAY",  false, Way::Draw("blend"), "Blending of colours: none, alpha, premultiplied, add or multiply"),
-    flag("depth",  "FILE", false, Way::Depth, "Where the depths go, as .npy or .pfm"),
-    flag("engine", "NAME", false, Way::Run("engine"), "The engine: jit, interp or verify"),
-    flag("threads", "N",   false, Way::Run("threads"), "1: one thread; otherwise all cores"),
-    flag("budget-seconds", "SECONDS", false, Way::Run("budget_seconds"), "Wall time of each draw, in seconds; a longer draw ends with a fault"),
-    flag("check",  "",     false, Way::RunSwitch("check"), "Check for mismatches, and for legal but suspicious behaviour of programs"),
+    flag("attribute", "NAME=CHANNEL", true, FlagTarget::Entry("attributes"), "The source of an attribute, by name or location: position, normal, texcoord, colour, joints, weights, morph0 ..., morph_normal0 ..."),
+    flag("clear",  "R,G,B,A", false, FlagTarget::Clear, "The colour before the first draw, four numbers"),
+    flag("instances", "N", false, FlagTarget::Draw("instances"), "How often the mesh is drawn"),
+    flag("cull",   "FACE", false, FlagTarget::Draw("cull"), "Faces that are not drawn: none, front or back; front faces are counter-clockwise"),
+    flag("no-depth", "",   false, FlagTarget::NoDepth, "Farther pixels are drawn over nearer ones"),
+    flag("blend",  "WAY",  false, FlagTarget::Draw("blend"), "Blending of colours: none, alpha, premultiplied, add or multiply"),
+    flag("depth",  "FILE", false, FlagTarget::Depth, "Where the depths go, as .npy or .pfm"),
+    flag("engine", "NAME", false, FlagTarget::Run("engine"), "The engine: jit, interp or verify"),
+    flag("threads", "N",   false, FlagTarget::Run("threads"), "1: one thread; otherwise all cores"),
+    flag("budget-seconds", "SECONDS", false, FlagTarget::Run("budget_seconds"), "Wall time of each draw, in seconds; a longer draw ends with a fault"),
+    flag("check",  "",     false, FlagTarget::RunSwitch("check"), "Check for mismatches, and for legal but suspicious behaviour of programs"),
 ];
 
 const fn node(value: Value, origin: Origin) -> Node {
@@ -144,14 +144,14 @@ impl DrawFlag {
     fn apply(&self, root: &mut Table, text: &str, origin: Origin) -> Result<(), String> {
         let form = || format!("`--{}` takes {}", self.name, self.value);
         match self.way {
-            Way::Picture(key) => root.set(key, scalar_or_list(text, origin)),
-            Way::Size => {
+            FlagTarget::Picture(key) => root.set(key, scalar_or_list(text, origin)),
+            FlagTarget::Size => {
                 let (columns, rows) = text.split_once(['x', 'X']).ok_or_else(form)?;
                 let side =
                     |side: &str| side.trim().parse().map(|n| node(Value::Integer(n), origin)).map_err(|_| form());
                 root.set("size", node(Value::Array(vec![side(columns)?, side(rows)?]), origin));
             }
-            Way::Clear => {
+            FlagTarget::Clear => {
                 let targets = root.list("target", origin);
                 if targets.is_empty() {
                     targets.push(node(Value::Table(Table::default()), origin));
@@ -160,16 +160,16 @@ impl DrawFlag {
                     first.set("clear", scalar_or_list(text, origin));
                 }
             }
-            Way::Depth => root.table("depth", origin).set("save", word(text, origin)),
-            Way::Run(key) => root.table("run", origin).set(key, scalar_or_list(text, origin)),
-            Way::RunSwitch(key) => root.table("run", origin).set(key, node(Value::Boolean(true), origin)),
-            Way::Draw("instances") => draws(root, |draw| draw.set("instances", scalar_or_list(text, origin))),
-            Way::Draw(key) => draws(root, |draw| draw.set(key, word(text, origin))),
-            Way::NoDepth => draws(root, |draw| {
+            FlagTarget::Depth => root.table("depth", origin).set("save", word(text, origin)),
+            FlagTarget::Run(key) => root.table("run", origin).set(key, scalar_or_list(text, origin)),
+            FlagTarget::RunSwitch(key) => root.table("run", origin).set(key, node(Value::Boolean(true), origin)),
+            FlagTarget::Draw("instances") => draws(root, |draw| draw.set("instances", scalar_or_list(text, origin))),
+            FlagTarget::Draw(key) => draws(root, |draw| draw.set(key, word(text, origin))),
+            FlagTarget::NoDepth => draws(root, |draw| {
                 draw.set("depth_test", word("none", origin));
                 draw.set("depth_write", node(Value::Boolean(false), origin));
             }),
-            Way::Entry(section) => {
+            FlagTarget::Entry(section) => {
                 let (name, value) = text.split_once('=').ok_or_else(form)?;
                 let value = match section {
                     "constants" => scalar_or_list(value, origin),
@@ -177,7 +177,7 @@ impl DrawFlag {
                 };
                 draws(root, |draw| draw.table(section, origin).set(name.trim(), value.clone()));
             }
-            Way::Named(section) => {
+            FlagTarget::Named(section) => {
                 let (name, rest) = text.split_once('=').ok_or_else(form)?;
                 let (file, options) = file_and_options(rest);
                 let mut new = Table::default();
@@ -186,7 +186,7 @@ impl DrawFlag {
                 pairs(&mut new, &options.replace("aniso=", "anisotropy="), origin).map_err(|()| form())?;
                 draws(root, |draw| element(draw, section, "name", new.clone(), origin));
             }
-            Way::Camera => {
+            FlagTarget::Camera => {
                 let (name, options) = prefixed(text);
                 let mut new = Table::default();
                 new.set("constant", word(name, origin));

@@ -20,7 +20,7 @@ pub(super) struct Machine {
     /// Its inputs.
     pub inputs: Slots,
     /// Its outputs.
-    pub outputs: Outputs,
+    pub outputs: OutputKeys,
     /// Its samplers, where they have numbers of their own.
     pub samplers: Option<Slots>,
     /// Coordinates of an input, each of which may have a wrap mode.
@@ -37,7 +37,7 @@ pub(super) struct Machine {
 
 /// How outputs are named.
 #[derive(Clone, Copy)]
-pub(super) enum Outputs {
+pub(super) enum OutputKeys {
     /// By number, or by the program.
     Numbered(Slots),
     /// As exports: `pix0`, `depth`, `pos0`, `param0`.
@@ -56,7 +56,7 @@ pub(super) struct Integers {
 
 static X1K: Machine = Machine {
     inputs: Slots::X1K_INPUT,
-    outputs: Outputs::Numbered(Slots::X1K_OUTPUT),
+    outputs: OutputKeys::Numbered(Slots::X1K_OUTPUT),
     samplers: None,
     coordinates: 2,
     has_uniforms: false,
@@ -72,7 +72,7 @@ static X1K: Machine = Machine {
 
 static R700: Machine = Machine {
     inputs: Slots::RESOURCE,
-    outputs: Outputs::Exports,
+    outputs: OutputKeys::Exports,
     samplers: Some(Slots::SAMPLER),
     coordinates: 3,
     has_uniforms: true,

@@ -1,6 +1,6 @@
 //! The commands of an R700 launch on a device.
 
-use super::{Bound, named};
+use super::{BoundR700, named};
 use crate::client::{Client, Start, Use};
 use crate::error::{ArgumentError, Error};
 use crate::landing::{common_mask, elsewhere};
@@ -18,7 +18,7 @@ fn bytes(dwords: impl IntoIterator<Item = u32>) -> Vec<u8> {
     dwords.into_iter().flat_map(u32::to_le_bytes).collect()
 }
 
-impl Bound<'_> {
+impl BoundR700<'_> {
     /// Runs it on arrays in the client's device, as one submission.
     pub fn run_on(self, client: &mut Client) -> Result<Done, Error> {
         let program = &*self.program;

@@ -62,7 +62,7 @@ pub fn default_planes(stage: Stage, domain: Domain) -> Vec<Plane> {
 }
 
 /// A launch whose slots are numbers.
-pub(crate) struct Bound<'a> {
+pub(crate) struct BoundR700<'a> {
     program: Cow<'a, Program>,
     source: Option<&'a Arc<Source>>,
     /// The fetch subroutine.
@@ -87,7 +87,7 @@ pub(crate) struct Bound<'a> {
     pub warnings: Vec<Report>,
 }
 
-impl<'a> Bound<'a> {
+impl<'a> BoundR700<'a> {
     /// The launch with numbers in place of names, everything checked.
     pub fn of(mut launch: Launch<'a>, loaded: &'a Loaded) -> Result<Self, Error> {
         let given = launch.take_bindings()?;
@@ -260,7 +260,7 @@ fn named(program: &Program, kind: SymbolKind, prefix: char, index: u8) -> String
     symbol.map_or_else(|| format!("{prefix}{index}"), |symbol| symbol.name.clone())
 }
 
-impl<'a> Bound<'a> {
+impl<'a> BoundR700<'a> {
     /// Binds textures with their samplers, and buffers.
     fn inputs(
         &mut self,

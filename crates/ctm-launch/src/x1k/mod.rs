@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// A launch whose slots are numbers.
-pub(crate) struct Bound<'a> {
+pub(crate) struct BoundX1k<'a> {
     program: &'a Program,
     source: Option<&'a Arc<render::Source>>,
     constants: Constants,
@@ -61,7 +61,7 @@ impl Bytes<'_> {
     }
 }
 
-impl<'a> Bound<'a> {
+impl<'a> BoundX1k<'a> {
     /// The launch with numbers in place of names, everything checked.
     pub fn of(mut launch: Launch<'a>, loaded: &'a Loaded) -> Result<Self, Error> {
         let given = launch.take_bindings()?;

@@ -1,6 +1,6 @@
 //! Instructions on vectors and masks, for one part.
 
-use super::program::Emit;
+use super::program::FunctionEmitter;
 use super::values::Changed;
 use crate::codegen::x86::lir::{Class, Lir};
 use crate::codegen::x86::masked::Ins;
@@ -9,7 +9,7 @@ use cranelift_codegen::ir::types::I32X4;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
 use ctm_exec::float::{INFINITY, SIGN};
 
-impl Emit<'_> {
+impl FunctionEmitter<'_> {
     /// One instruction.
     pub fn line(&mut self, lir: &Lir) {
         match *lir {

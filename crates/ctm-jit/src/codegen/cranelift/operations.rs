@@ -1,7 +1,7 @@
 //! Each operation of `ctm-x86` that selection uses, as one or a few of Cranelift's, with the results of x86-64: minima and maxima give the second operand for NaNs and for two zeros, counts of shifts have
 //! all 32 bits, and numbers that are no integers become the least one.
 
-use super::program::Emit;
+use super::program::FunctionEmitter;
 use crate::codegen::x86::lir::Negated;
 use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32X4, F64X2, I8X16, I32X4};
@@ -14,7 +14,7 @@ const TWO_31: u32 = 0x4f00_0000;
 /// Whether minima and maxima of vectors flush denormals.
 const MINIMA_FLUSH: bool = cfg!(target_arch = "x86_64");
 
-impl Emit<'_> {
+impl FunctionEmitter<'_> {
     /// `op(a, b)`.
     pub fn two(&mut self, op: V, a: Value, b: Value) -> Value {
         match op {

@@ -15,7 +15,7 @@ use cranelift_codegen::ir::{AbiParam, Block, Function, InstBuilder, SigRef, Sign
 use cranelift_codegen::isa::CallConv;
 
 /// A function under construction.
-pub struct Emit<'a> {
+pub struct FunctionEmitter<'a> {
     pub input: &'a Input<'a>,
     pub func: Function,
     /// The end of this block is where the next instruction goes.
@@ -58,7 +58,7 @@ pub fn function(input: &Input<'_>) -> Option<Function> {
     let mut cursor = FuncCursor::new(&mut func).at_bottom(entry);
     let [uniforms, visits] = [head::UNIFORMS, head::VISITS].map(|at| cursor.ins().load(I64, frame_flags(), frame, at));
     let part = Part { vectors: vec![None; input.locations.of.len()], ..Part::default() };
-    let mut emit = Emit {
+    let mut emit = FunctionEmitter {
         input,
         func,
         at: entry,
@@ -78,7 +78,7 @@ pub fn function(input: &Input<'_>) -> Option<Function> {
     emit.is_complete.then_some(emit.func)
 }
 
-impl Emit<'_> {
+impl FunctionEmitter<'_> {
     /// Goes on in a new block.
     pub fn begin(&mut self, block: Block) {
         // Behind the present one, so that loops stay together.

@@ -1,6 +1,6 @@
 //! Registers, constants and elements at an index of each lane: lane by lane.
 
-use super::program::Emit;
+use super::program::FunctionEmitter;
 use super::values::data_flags;
 use super::values::frame_flags;
 use crate::codegen::x86::lir::{Src, Vector};
@@ -17,7 +17,7 @@ use ctm_x86 as asm;
 /// Lanes of a part.
 const LANES: u8 = 4;
 
-impl Emit<'_> {
+impl FunctionEmitter<'_> {
     /// `base + index`.
     fn index(&mut self, base: u8, index: Src) -> Value {
         let index = self.operand(index);

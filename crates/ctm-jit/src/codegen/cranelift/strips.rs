@@ -1,6 +1,6 @@
 //! Strips: loops over the parts of a wavefront.
 
-use super::program::Emit;
+use super::program::FunctionEmitter;
 use super::values::{PART, Part};
 use crate::codegen::x86::kept::sources;
 use crate::codegen::x86::lir::{Lir, Src};
@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// Literals and constants that are loaded before a loop: more would only be spilled.
 const HOISTED: usize = if cfg!(target_arch = "aarch64") { 16 } else { 5 };
-impl Emit<'_> {
+impl FunctionEmitter<'_> {
     /// The instructions of a block, which has these strips.
     pub fn strips(&mut self, list: &[Ins], strips: &[Range<usize>]) {
         let mut at = 0;

@@ -1,6 +1,6 @@
 //! Operands and vectors as values.
 
-use super::program::Emit;
+use super::program::FunctionEmitter;
 use crate::codegen::x86::allocate::Location;
 use crate::codegen::x86::lir::{K, Src, Vector};
 use crate::codegen::x86::masked::layout::head;
@@ -93,7 +93,7 @@ pub const fn data_flags() -> MemFlags {
     MemFlags::new().with_notrap()
 }
 
-impl Emit<'_> {
+impl FunctionEmitter<'_> {
     /// The place of the next instruction.
     pub fn ins(&mut self) -> InsertBuilder<'_, AtEnd<'_>> {
         InsertBuilder::new(AtEnd { func: &mut self.func, block: self.at })

@@ -11,7 +11,7 @@ use ctm_exec::{Domain, Position};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A test of a launch: each processor has an element of the buffer for itself.
-pub struct Conditional<'a> {
+pub struct ConditionalRows<'a> {
     /// Whether less, equal, greater, and unordered pass.
     outcomes: [bool; 4],
     value: u32,
@@ -21,7 +21,7 @@ pub struct Conditional<'a> {
     writes: bool,
 }
 
-impl<'a> Conditional<'a> {
+impl<'a> ConditionalRows<'a> {
     /// In a mapped array; `from`: the place of the program's value. `None` where a processor of the domain has no
     /// element.
     pub fn lent(test: ConditionalTest<'a>, from: Option<usize>, domain: &Domain) -> Option<Self> {

@@ -1,6 +1,6 @@
 //! Exports of wavefronts into mapped arrays: no two threads write the same element, so wavefronts store in any order.
 
-use super::conditional::Conditional;
+use super::conditional::ConditionalRows;
 use super::places::Places;
 use super::wave::{Row, lanes_of, mask_of};
 use crate::launch::direct::cells_of;
@@ -81,7 +81,7 @@ pub struct Outputs<'a> {
     /// Its targets, in order, without those that drop their exports.
     pub targets: Vec<Output<'a>>,
     /// The test before the store, if there is one.
-    pub conditional: Option<Conditional<'a>>,
+    pub conditional: Option<ConditionalRows<'a>>,
 }
 
 impl<'a> Outputs<'a> {
@@ -182,7 +182,7 @@ impl<'a> Outputs<'a> {
     /// size of the writes.
     pub fn send(&self, at: Position, value: Option<u32>, sent: &dyn Fn(Target) -> Option<([u32; 4], u8)>) -> Written {
         let mut done = Written::default();
-        let given = |of: &Conditional<'_>| value.filter(|_| of.from.is_some());
+        let given = |of: &ConditionalRows<'_>| value.filter(|_| of.from.is_some());
         if self.conditional.as_ref().is_some_and(|of| !of.passes(at, given(of))) {
             return done;
         }

@@ -10,7 +10,7 @@ use ctm_isa::x1k::ops::{AlphaOp, Omod, RgbOp};
 
 /// A result: the components that are needed, and the predicate where the operation sets it.
 #[derive(Clone, Copy, Default)]
-pub struct Result {
+pub struct UnitResult {
     pub value: [Option<Value>; 4],
     /// All ones where a component is written, if it depends on data.
     pub conditions: [Option<Value>; 4],
@@ -18,19 +18,19 @@ pub struct Result {
     pub predicate: Option<Value>,
 }
 
-impl From<Value> for Result {
+impl From<Value> for UnitResult {
     fn from(value: Value) -> Self {
         Self { value: [Some(value); 4], ..Self::default() }
     }
 }
 
-impl From<[Value; 4]> for Result {
+impl From<[Value; 4]> for UnitResult {
     fn from(value: [Value; 4]) -> Self {
         Self { value: value.map(Some), ..Self::default() }
     }
 }
 
-impl From<(Value, Value)> for Result {
+impl From<(Value, Value)> for UnitResult {
     fn from((value, predicate): (Value, Value)) -> Self {
         Self { value: [Some(value); 4], predicate: Some(predicate), ..Self::default() }
     }
@@ -179,16 +179,16 @@ impl Functions<'_> {
     }
 
     /// A vector operation; `None`: it is left to the reference interpreter. `needed`: components.
-    pub fn vector(&mut self, op: VectorOp, operands: Operands, needed: u8) -> Option<Result> {
+    pub fn vector(&mut self, op: VectorOp, operands: Operands, needed: u8) -> Option<UnitResult> {
         use Comparison::{Eq, Gt, Gte, Neq};
         use VectorOp as V;
         let [a, b, c] = operands;
         let mut each = |function: &mut dyn FnMut(&mut Self, usize) -> Value| {
             let value = std::array::from_fn(|n| (needed >> n & 1 == 1).then(|| function(self, n)));
-            Result { value, ..Result::default() }
+            UnitResult { value, ..UnitResult::default() }
         };
         Some(match op {
-            V::NoOp => Result::default(),
+            V::NoOp => UnitResult::default(),
             V::DotProduct => self.dot_product(a, b).into(),
             V::Multiply => each(&mut |f, n| f.multiply(a[n], b[n])),
             V::Add => each(&mut |f, n| f.add(a[n], b[n])),
@@ -223,7 +223,7 @@ impl Functions<'_> {
                 };
                 let conditions = each(&mut |f, n| f.compared(with, a[n])).value;
                 let value = each(&mut |f, n| f.copy(b[n])).value;
-                Result { value, conditions, predicate: None }
+                UnitResult { value, conditions, predicate: None }
             }
             V::CondMuxEq => each(&mut |f, n| f.cond_mux(Eq, [a[n], b[n], c[n]])),
             V::CondMuxGt => each(&mut |f, n| f.cond_mux(Gt, [a[n], b[n], c[n]])),
@@ -235,7 +235,7 @@ impl Functions<'_> {
     }
 
     /// A macro; `None`: it is left to the reference interpreter.
-    pub fn macro_op(&mut self, op: MacroOp, operands: Operands, needed: u8) -> Option<Result> {
+    pub fn macro_op(&mut self, op: MacroOp, operands: Operands, needed: u8) -> Option<UnitResult> {
         match op {
             MacroOp::TwoClockMadd => self.vector(VectorOp::MultiplyAdd, operands, needed),
             MacroOp::TwoClockM2xAdd => None,
@@ -291,11 +291,11 @@ impl Functions<'_> {
     }
 
     /// A math operation on three scalars.
-    pub fn math(&mut self, op: MathOp, [a, b, c]: [Value; 3], needed: u8) -> Result {
+    pub fn math(&mut self, op: MathOp, [a, b, c]: [Value; 3], needed: u8) -> UnitResult {
         use MathOp as M;
         let wants = |component: usize| needed >> component & 1 == 1;
         match op {
-            M::NoOp => Result::default(),
+            M::NoOp => UnitResult::default(),
             M::ExpBase2Dx => {
                 let one = self.bits(ONE);
                 let floor = self.floor(a);

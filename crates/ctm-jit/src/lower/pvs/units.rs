@@ -1,6 +1,6 @@
 //! One instruction: operands, results, writes.
 
-use super::functions::{Functions, Result};
+use super::functions::{Functions, UnitResult};
 use super::{ADDRESS, predicate, register};
 use crate::ir::masked::{File as Indexed, M, Op, Value, Var};
 use crate::lower::build::Build;
@@ -140,7 +140,7 @@ impl Units<'_> {
     }
 
     /// Writes a result; registers that do not exist lose it.
-    fn write(&mut self, inst: &Inst, result: &Result, is_clamped: bool, on: On) -> Option<()> {
+    fn write(&mut self, inst: &Inst, result: &UnitResult, is_clamped: bool, on: On) -> Option<()> {
         let (kind, address) = (inst.dst.reg_type, inst.dst.address());
         let mask = inst.dst.write_mask();
         if mask == 0 {

@@ -27,9 +27,9 @@ pub struct Pvs<'a> {
 }
 
 /// The inputs of vertices by component: register, component, and the bits of all vertices.
-pub struct Inputs(Vec<(u8, u8, Vec<u32>)>);
+pub struct PvsInputs(Vec<(u8, u8, Vec<u32>)>);
 
-impl Inputs {
+impl PvsInputs {
     /// The inputs that a program reads.
     pub fn new(launch: &Launch<'_>, artifact: &Artifact) -> Self {
         let column = |var: &crate::ir::masked::Var| {

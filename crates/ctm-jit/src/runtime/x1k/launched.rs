@@ -6,7 +6,7 @@ use crate::compile::program::Program;
 use crate::ir::masked::{Fetch, Op};
 use crate::launch::direct::{Views, binding};
 use crate::launch::lanes::{LANES, count_lookups};
-use crate::launch::wavefronts::conditional::Conditional;
+use crate::launch::wavefronts::conditional::ConditionalRows;
 use crate::launch::wavefronts::group::Stored;
 use crate::launch::wavefronts::outputs;
 use crate::launch::wavefronts::places::{Places, Starts, Waves};
@@ -194,7 +194,7 @@ impl Launched for X1k<'_> {
         let mut outputs = outputs::Outputs::lent(exports, lent, &launch.domain, true)?;
         let from = exports.iter().position(|&export| export == CONDITIONAL);
         match direct.conditional.take() {
-            Some(test) => outputs.conditional = Some(Conditional::lent(test, from, &launch.domain)?),
+            Some(test) => outputs.conditional = Some(ConditionalRows::lent(test, from, &launch.domain)?),
             // Memory receives the program's value.
             None if from.is_some() => return None,
             None => {}

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 /// Constants by number.
 #[derive(Default)]
-struct Constants {
+struct ConstantTables {
     floats: BTreeMap<u8, [u32; 4]>,
     ints: BTreeMap<u8, LoopConstant>,
     bools: BTreeMap<u8, bool>,
@@ -62,7 +62,7 @@ impl Checker {
         let program = &mut loaded.program;
         let usage = program.usage();
         let errors_before = self.errors();
-        let Constants { floats, ints, bools } = self.x1k_constants(pass, program, &usage, source.as_ref());
+        let ConstantTables { floats, ints, bools } = self.x1k_constants(pass, program, &usage, source.as_ref());
         self.reports.extend(too_many_rows(job, pass));
         if pass.registers.is_some() {
             program.preloads.clear();
@@ -127,8 +127,8 @@ impl Checker {
         program: &mut Program,
         usage: &Usage,
         source: Option<&Arc<Source>>,
-    ) -> Constants {
-        let mut constants = Constants::default();
+    ) -> ConstantTables {
+        let mut constants = ConstantTables::default();
         // Each with its source: a flag overrides the file, which may name it otherwise.
         let mut given: BTreeMap<(SymbolKind, u8), bool> = BTreeMap::new();
         macro_rules! bank {

@@ -4,7 +4,7 @@ use super::{Reader, is_flag};
 use crate::job::draft::Draft;
 use crate::job::keys;
 use crate::job::located::Located;
-use crate::job::machine::{Integers, Outputs};
+use crate::job::machine::{Integers, OutputKeys};
 use crate::job::model::{Conditional, FromOutput, Output, Save, Texture};
 use crate::job::r700::model::{COMPARES, FILTERS, KINDS, MIPS, WRAPS};
 use crate::job::slots::{Slots, formats, tilings};
@@ -202,8 +202,8 @@ impl Reader {
     /// An output by number or name.
     fn output_slot(&mut self, key: &str, node: &Node) -> Option<Ref> {
         match self.machine().outputs {
-            Outputs::Numbered(slots) => self.slot(key, node, slots),
-            Outputs::Exports => self.target(key, node),
+            OutputKeys::Numbered(slots) => self.slot(key, node, slots),
+            OutputKeys::Exports => self.target(key, node),
         }
     }
 

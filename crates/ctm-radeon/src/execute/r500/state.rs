@@ -190,7 +190,11 @@ pub(super) fn raster_state(registers: &Registers) -> RasterState {
         // Six bits a pixel; without several samples the first is the one sample.
         sample_mask: std::array::from_fn(|pixel| {
             let six = bits_at(doors, 6 * pixel as u32, 6) as u8;
-            if samples(r) > 1 { six } else { u8::MAX * (six & 1) }
+            match (samples(r) > 1, six % 2) {
+                (true, _) => six,
+                (false, 1) => u8::MAX,
+                (false, _) => 0,
+            }
         }),
         ..RasterState::default()
     }

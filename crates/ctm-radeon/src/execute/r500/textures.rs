@@ -440,7 +440,8 @@ fn border_components(data: DataFormat, word: u32, is_signed: bool, gamma: bool) 
         Data::Fmt2_10_10_10 => unsigned(Data::Fmt2_10_10_10),
         Data::Fmt16 | Data::Fmt16_16 => of(Data::Fmt16_16),
         Data::Fmt16Float | Data::Fmt16_16Float => {
-            [half(word & 0xffff).to_bits(), half(word >> 16).to_bits(), 0, 1f32.to_bits()]
+            let [low, high] = [0, 16].map(|at| half(bits_at(word, at, 16)).to_bits());
+            [low, high, 0, 1f32.to_bits()]
         }
         Data::Fmt32Float => [word, 0, 0, 1f32.to_bits()],
         Data::Fmt24_8 => {

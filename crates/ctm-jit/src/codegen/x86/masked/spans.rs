@@ -13,7 +13,7 @@ use super::{Entry, Frame, Native, Shared, Wave};
 use crate::codegen::x86::mode::{FLUSHING, exchange_mode, forget_underflow, underflowed};
 use crate::ir::masked::M;
 use crate::launch::events::note;
-use crate::launch::wavefronts::conditional::Conditional;
+use crate::launch::wavefronts::conditional::ConditionalRows;
 use crate::launch::wavefronts::outputs::Outputs;
 use crate::launch::wavefronts::places::{Places, Starts, Waves};
 use crate::launch::wavefronts::wave::{GRADIENTS, LANES, Row};
@@ -50,7 +50,7 @@ struct Span<'a> {
     given: &'a Given<'a>,
     targets: Vec<ExportTarget<'a>>,
     /// The test before stores, the lanes that gave a value for it, and the row of these.
-    conditional: Option<(&'a Conditional<'a>, *mut u64, *const u32)>,
+    conditional: Option<(&'a ConditionalRows<'a>, *mut u64, *const u32)>,
     frame: *mut u8,
     /// The offsets of start values' rows in the frame.
     start: i32,
