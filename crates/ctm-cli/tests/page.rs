@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
-use crate::browser;
+mod browser;
 
 use browser::{Browser, Server, captured, recorded, root};
 use serde_json::json;

@@ -17,7 +17,6 @@ mod inputs;
 mod inside;
 mod kinds;
 mod lsp;
-mod page;
 mod pvs;
 mod r700;
 mod radeon;
