@@ -47,7 +47,8 @@ fn files_of_folders_have_an_order() {
         &["notes"],
     ];
     assert!(layout::check_folder(CRATE, "execute", &execute) > 20);
-    let check: [&[&str]; 6] = [&["rules"], &["checker"], &["surfaces"], &["draws"], &["packets"], &["r500"]];
+    let check: [&[&str]; 7] =
+        [&["rules"], &["scratch"], &["checker"], &["surfaces"], &["draws"], &["packets"], &["r500"]];
     assert!(layout::check_folder(CRATE, "check", &check) >= 4);
     assert_eq!(layout::check_folder(CRATE, "text", &[&["print", "parse"]]), 0);
 }
