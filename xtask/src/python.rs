@@ -62,15 +62,13 @@ fn maturin() -> Option<PathBuf> {
     found.or_else(|| environment(PYTHON, "maturin", &["maturin>=1.7,<2"]).map(|_| own))
 }
 
-/// Variables of a build for tests: what the command's release build compiled is used again, so nothing is optimised across crates.
-const SHARED: &[(&str, &str)] = &[("CARGO_PROFILE_RELEASE_LTO", "false"), ("CARGO_TARGET_DIR", "target")];
-
 /// Builds the wheel as it is published; `None` where there is no maturin, after a message.
 pub(crate) fn wheel() -> Result<Option<PathBuf>, String> {
-    wheel_with(&[])
+    build(false)
 }
 
-fn wheel_with(variables: &[(&str, &str)]) -> Result<Option<PathBuf>, String> {
+/// `for_tests`: the build reuses the crates of the command's release build, so it does not optimise across crates.
+fn build(for_tests: bool) -> Result<Option<PathBuf>, String> {
     let Some(maturin) = maturin() else { return Ok(None) };
     let wheels = root().join("target/wheels");
     // Earlier builds are stale.
@@ -81,7 +79,10 @@ fn wheel_with(variables: &[(&str, &str)]) -> Result<Option<PathBuf>, String> {
     }
     let mut build = Command::new(maturin);
     build.args(["build", "--release", "--manifest-path", "python/Cargo.toml", "--out"]).arg(&wheels);
-    run(build.envs(variables.iter().copied()).current_dir(root()))?;
+    if for_tests {
+        build.env("CARGO_PROFILE_RELEASE_LTO", "false").env("CARGO_TARGET_DIR", root().join("target"));
+    }
+    run(build.current_dir(root()))?;
     let entries = std::fs::read_dir(&wheels).map_err(|e| format!("{}: {e}", wheels.display()))?;
     let found = entries.flatten().map(|e| e.path()).find(|p| p.extension().is_some_and(|x| x == "whl"));
     found.map(Some).ok_or_else(|| "maturin has built no wheel".to_owned())
@@ -89,7 +90,7 @@ fn wheel_with(variables: &[(&str, &str)]) -> Result<Option<PathBuf>, String> {
 
 /// Builds the package, and installs and tests it with each of these interpreters; with the usual one where none is named.
 pub(crate) fn check(interpreters: &[&str]) -> Result<(), String> {
-    let Some(wheel) = wheel_with(SHARED)? else { return Ok(()) };
+    let Some(wheel) = build(true)? else { return Ok(()) };
     let interpreters = if interpreters.is_empty() { &[PYTHON] } else { interpreters };
     interpreters.iter().try_for_each(|interpreter| check_with(interpreter, &wheel))
 }

@@ -3,7 +3,7 @@
 
 use crate::dir;
 
-use dir::Dir;
+use dir::{Dir, npy};
 use std::path::Path;
 use std::process::Command;
 
@@ -32,16 +32,6 @@ again:  mov r1, r0
 
 fn corpus(file: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/mesa/x1k").join(file).display().to_string()
-}
-
-fn npy(shape: &str, values: &[f32]) -> Vec<u8> {
-    let dict = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}");
-    let length = (10 + dict.len() + 1).next_multiple_of(64) - 10;
-    let mut out = b"\x93NUMPY\x01\x00".to_vec();
-    out.extend_from_slice(&(length as u16).to_le_bytes());
-    out.extend_from_slice(format!("{dict:<width$}\n", width = length - 1).as_bytes());
-    out.extend(values.iter().flat_map(|v| v.to_le_bytes()));
-    out
 }
 
 #[test]

@@ -260,7 +260,7 @@ void main() {
     assert_eq!(pixel.remarks, ["uniform `whether` is a boolean, whose place cannot be seen"]);
 }
 
-/// The vertex program of a pair, on the reference interpreter: GLSL says what comes out.
+/// Runs the vertex program of a pair on the reference interpreter. The expected outputs follow from the GLSL.
 #[test]
 fn vertex_programs_of_the_x1k_have_their_names() {
     use ctm_exec::pvs::{BUDGET, Code, Vertex, run};

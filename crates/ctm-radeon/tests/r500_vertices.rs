@@ -200,7 +200,7 @@ fn arrays_by_indices_are_the_vertices_of_the_packet() {
     assert_eq!(drawn(&[STATE, TEXTURE, array, moved, indexed], &[away, away, a, b, c, d]), expected);
 }
 
-/// User planes cut: only what lies right of the middle stays.
+/// A user clip plane removes the left half of the picture.
 #[test]
 fn user_planes_cut() {
     let plane = "

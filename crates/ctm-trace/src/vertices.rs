@@ -59,7 +59,7 @@ impl Watcher for Recording {
     }
 }
 
-/// The vertices of a draw, counted from 0: at least the first `most`, if there are so many.
+/// The vertices of a draw, numbered from 0: the first `most` and perhaps more, or all where the draw has fewer.
 ///
 /// # Errors
 /// The source is invalid, or the draw has no vertex program.

@@ -61,3 +61,14 @@ impl Dir {
         }
     }
 }
+
+/// A `.npy` file of 32-bit floats.
+pub fn npy(shape: &str, values: &[f32]) -> Vec<u8> {
+    let dict = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}");
+    let length = (10 + dict.len() + 1).next_multiple_of(64) - 10;
+    let mut out = b"\x93NUMPY\x01\x00".to_vec();
+    out.extend_from_slice(&(length as u16).to_le_bytes());
+    out.extend_from_slice(format!("{dict:<width$}\n", width = length - 1).as_bytes());
+    out.extend(values.iter().flat_map(|v| v.to_le_bytes()));
+    out
+}

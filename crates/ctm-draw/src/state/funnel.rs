@@ -6,7 +6,7 @@
 use super::{ColourState, DrawState, Fill, PixelSource, StencilFace};
 use std::fmt;
 
-/// What a loss counts.
+/// The unit of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LossUnit {
     /// Primitives.
@@ -35,7 +35,7 @@ macro_rules! losses {
             /// All, in the order of the pipeline.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// What it counts.
+            /// The unit that it is counted in.
             #[must_use]
             pub const fn unit(self) -> LossUnit {
                 match self {
