@@ -44,10 +44,12 @@ fn normal(path: &Path) -> Option<PathBuf> {
     Some(out)
 }
 
-/// Copies further link targets into the book: files of the project at their own places. Of directories, a page that lists them.
+/// Copies further link targets into the book, and theirs: files of the project at their own places. Of directories, a page that lists them.
 pub(super) fn bring(src: &Path) -> Result<(), String> {
-    for page in files(src)?.iter().filter(|f| f.extension().is_some_and(|e| e == "md")) {
-        let text = fs::read_to_string(src.join(page)).map_err(|e| told(page, &e))?;
+    let is_page = |file: &PathBuf| file.extension().is_some_and(|e| e == "md");
+    let mut pages: Vec<PathBuf> = files(src)?.into_iter().filter(is_page).collect();
+    while let Some(page) = pages.pop() {
+        let text = fs::read_to_string(src.join(&page)).map_err(|e| told(&page, &e))?;
         for link in links(&text) {
             let file = link.split('#').next().unwrap_or_default();
             let target = page.parent().unwrap_or(Path::new("")).join(file);
@@ -64,6 +66,7 @@ pub(super) fn bring(src: &Path) -> Result<(), String> {
                 fs::create_dir_all(directory).map_err(|e| told(directory, &e))?;
             }
             fs::copy(&from, &to).map_err(|e| told(&from, &e))?;
+            pages.extend(Some(target).filter(is_page));
         }
     }
     Ok(())
