@@ -219,7 +219,7 @@ impl Watcher for BackAndForth {
         }
         let mut session = Session::new(unit);
         let mut seen = vec![state(&session, &places, lanes)];
-        while session.time() < 1200 && session.step() == Stop::Reached {
+        while session.time() < 600 && session.step() == Stop::Reached {
             seen.push(state(&session, &places, lanes));
         }
         let end = session.time();
