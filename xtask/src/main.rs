@@ -14,7 +14,7 @@ mod page;
 mod python;
 mod tidy;
 
-const USAGE: &str = "usage: cargo xtask check | everywhere [TARGET...] | seeds | examples | example-data | grammars | page | install --prefix DIR | c-examples | python [INTERPRETER...] | book | packages | dist | tidy
+const USAGE: &str = "usage: cargo xtask check | everywhere [TARGET...] | seeds | examples | example-data | grammars | page | install --prefix DIR | c-examples | python [INTERPRETER...] | book | site DIR | site-checks DIR | packages | dist | tidy
 
 check         formatting, lints, features, minimum Rust version, other processors, tests, documentation, fuzz targets, examples, C programs: what must hold before a change lands
 everywhere    type-checks the project for other processors and systems whose standard libraries are installed, and runs their tests where there is an emulator: ARM64, WebAssembly, Windows, macOS; or only the named targets
@@ -27,6 +27,8 @@ install       puts the command with its manual pages and completions, and the C 
 c-examples    builds examples/c against an installed library, in every version of C and C++, and runs them
 python        builds the Python package, installs it into an environment of its own, and tests it, with python3 or with each interpreter that is named; skipped where there is no Python or no network
 book          makes the book of the documentation below target/book, and checks its links; HTML where mdbook is there
+site          makes a static site in DIR: the book, where mdbook is there, and the page with its engine as WebAssembly; needs the target wasm32-unknown-unknown and wasm-bindgen
+site-checks   makes the engine of the site with run vectors and random programs in DIR, for tests
 packages      packs every package of the workspace and builds each from its archive, as publishing would; publishes nothing
 dist          what a release consists of, below target/dist: an archive, the packages of the registry, the wheel where Python is there, check sums
 tidy          counts crooked words in comments and pages, and type names that many modules define, against budgets that only sink";
@@ -41,6 +43,15 @@ fn main() -> ExitCode {
         ["install", "--prefix", prefix] => install::install(Path::new(prefix)),
         ["c-examples"] => install::c_examples(),
         ["book"] => examples::binary().and_then(|ctm| book(&ctm)),
+        ["site", to] => examples::binary().and_then(|ctm| {
+            let to = std::path::absolute(to).map_err(|e| format!("{to}: {e}"))?;
+            let [ctm, to] = [ctm, to].map(|path| path.display().to_string());
+            with_libraries(&["site", &ctm, &to])
+        }),
+        ["site-checks", to] => {
+            let to = std::path::absolute(to).map_err(|e| format!("{to}: {e}")).map(|to| to.display().to_string());
+            to.and_then(|to| with_libraries(&["site-checks", &to]))
+        }
         ["packages"] => dist::packages(),
         ["dist"] => dist::dist(),
         ["tidy"] => tidy::check(),

@@ -15,6 +15,7 @@
 
 pub mod arrays;
 pub mod checks;
+pub mod clock;
 pub mod domain;
 pub mod engine;
 pub mod fault;
@@ -33,6 +34,7 @@ pub mod transcendental;
 pub mod watch;
 pub mod x1k;
 
+pub use clock::Instant;
 pub use domain::{Domain, GroupSize, Position};
 pub use engine::Engine;
 pub use fault::{Budget, Fault, FaultKind};

@@ -5,10 +5,11 @@
 //! the *ticker*, sets the flags of launches whose time is over or that were cancelled; a part that faults sets the flags of those that come
 //! after it. Parts that come before the first fault run on: only when they have ended it is certain which fault is the first.
 
+use crate::clock::Instant;
 use crate::fault::{Budget, FaultKind};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The ticker's polling interval.
 const TICK: Duration = Duration::from_millis(5);

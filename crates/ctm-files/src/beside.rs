@@ -1,6 +1,7 @@
 //! Opening a file that another file names: it comes with its owner, perhaps from a stranger, so it may name its neighbours only.
 
 use crate::kinds::FileKind;
+use crate::memory::real_path;
 use crate::open::{OpenError, Problem, open};
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -56,9 +57,9 @@ fn place(owner: &Path, uri: &str) -> Result<PathBuf, Problem> {
         depth < 0
     });
     let folder = owner.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = folder.canonicalize().map_err(Problem::Io)?;
+    let folder = real_path(folder).map_err(Problem::Io)?;
     // Outside of the folder it is not said which files there are.
-    let path = match folder.join(relative).canonicalize() {
+    let path = match real_path(&folder.join(relative)) {
         Err(_) if leaves => return Err(LEAVES),
         found => found.map_err(Problem::Io)?,
     };

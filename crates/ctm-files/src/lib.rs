@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`kinds`] | the kinds of files and the size limit of each |
+//! | [`memory`] | folders in memory, for examples and for systems without a disk |
 //! | [`mod@open`] | opening: regular files within their limit |
 //! | [`beside`] | opening a file that another file names |
 //! | [`mod@save`] | saving: the old file or the whole new one |
@@ -17,7 +18,7 @@
 //! | [`r700`] | files that hold R700 programs: listings, words, containers |
 //! | [`program`] | a program of either instruction set |
 //!
-//! A module uses only those above it in the table. The first four know no format, and no other file of the project opens, creates or renames files of users.
+//! A module uses only those above it in the table. The first five know no format, and no other file of the project opens, creates or renames files of users.
 //! Directories, and files of the project's own temporary directories, are no matter of the crate. Begin with [`program`].
 //!
 //! **Invariants.** No input is read beyond its limit, and opening never waits. An old file is replaced by a complete new one in one step, or stays
@@ -40,6 +41,7 @@ pub mod dump;
 pub mod error;
 pub mod kinds;
 pub mod load;
+pub mod memory;
 pub mod mesh;
 pub mod open;
 pub mod program;
@@ -58,6 +60,7 @@ pub use beside::read_beside;
 pub use error::{JobError, RunFault};
 pub use kinds::{ENVIRONMENT, FileKind};
 pub use load::Isa;
+pub use memory::{MemoryFolder, length, real_path};
 pub use open::{Input, OpenError, beginning, begins_with, open, read, read_argument, read_text};
 pub use program::Program;
 pub use render::{Report, Source};

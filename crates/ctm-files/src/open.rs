@@ -1,10 +1,12 @@
 //! Opening: regular files, within the limit of their kind, without waiting.
 
 use crate::kinds::{ENVIRONMENT, FileKind, Size, enough_for};
+use crate::memory::{self, Entry};
 use std::fmt;
 use std::fs::{File, FileType, Metadata, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The reason why a file cannot be opened or read. The text is complete: it names the file and, where there is one, the way out.
 #[derive(Debug)]
@@ -115,10 +117,35 @@ impl OpenError {
     }
 }
 
+/// The bytes of an open file.
+#[derive(Debug)]
+pub(crate) enum Bytes {
+    Disk(File),
+    Memory(Cursor<Arc<[u8]>>),
+}
+
+impl Read for Bytes {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Disk(file) => file.read(buffer),
+            Self::Memory(bytes) => bytes.read(buffer),
+        }
+    }
+}
+
+impl Seek for Bytes {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Self::Disk(file) => file.seek(to),
+            Self::Memory(bytes) => bytes.seek(to),
+        }
+    }
+}
+
 /// An open regular file. It ends at its length when it was opened, even if it grows.
 #[derive(Debug)]
 pub struct Input {
-    file: File,
+    file: Bytes,
     bytes: u64,
     at: u64,
 }
@@ -252,7 +279,16 @@ impl Input {
 }
 
 /// Opens a regular file; its size.
-pub(crate) fn open_regular(path: &Path) -> Result<(File, u64), Problem> {
+pub(crate) fn open_regular(path: &Path) -> Result<(Bytes, u64), Problem> {
+    match memory::find(path) {
+        Some(Ok(Entry::File(bytes))) => {
+            let length = bytes.len() as u64;
+            return Ok((Bytes::Memory(Cursor::new(bytes)), length));
+        }
+        Some(Ok(Entry::Folder)) => return Err(Problem::NotRegular("directory")),
+        Some(Err(e)) => return Err(Problem::Io(e)),
+        None => {}
+    }
     // Opening some devices has an effect: they are not opened to find out.
     regular(&std::fs::metadata(path).map_err(Problem::Io)?)?;
     let mut options = OpenOptions::new();
@@ -266,7 +302,7 @@ pub(crate) fn open_regular(path: &Path) -> Result<(File, u64), Problem> {
     }
     let file = options.open(path).map_err(Problem::Io)?;
     let bytes = regular(&file.metadata().map_err(Problem::Io)?)?;
-    Ok((file, bytes))
+    Ok((Bytes::Disk(file), bytes))
 }
 
 /// The size of a regular file.

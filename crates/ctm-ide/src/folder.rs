@@ -84,11 +84,6 @@ fn create(path: &Path) -> io::Result<()> {
     fs::create_dir(path)
 }
 
-/// Removes the system's temporary folders with this prefix that killed processes left.
-pub fn remove_leftovers(prefix: &str) {
-    remove_leftovers_of(&std::env::temp_dir(), prefix);
-}
-
 /// Removes folders whose process has ended. Links, and folders without a lock, are left alone.
 fn remove_leftovers_of(parent: &Path, prefix: &str) {
     let Ok(entries) = fs::read_dir(parent) else { return };

@@ -6,13 +6,12 @@ use crate::source::Conditional;
 use ctm_device::commands::{CommandBuffer, CondTest};
 use ctm_device::device::{CommandError, CommandErrorReason, Device, plane_bytes};
 use ctm_device::memory::{ArenaId, GpuAddr, MemoryError};
-use ctm_exec::Domain;
 use ctm_exec::x1k::Plane;
+use ctm_exec::{Domain, Instant};
 use ctm_files::error::{RunFault, finding_report, run_fault};
 use ctm_files::render::{Report, Source};
 use ctm_isa::diag::{Diagnostic, Span};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// A device, and the blocks of its memory that hold programs, constants and start values of launches.
 ///

@@ -45,3 +45,20 @@ pub fn root() -> PathBuf {
 pub fn vectors(file: &str) -> PathBuf {
     root().join("tests/vectors").join(file)
 }
+
+/// The files of run vectors in `tests/vectors`, each by the name that [`run_vectors`] takes.
+macro_rules! embedded {
+    ($($file:literal)*) => {
+        [$(($file, include_str!(concat!("../../../tests/vectors/", $file)))),*]
+    };
+}
+
+/// The text of a file of run vectors. It is part of the program: tests of other systems have no files.
+pub fn run_vectors(file: &str) -> &'static str {
+    let all = embedded! {
+        "x1k/run/alu.txt" "x1k/run/fields.txt" "x1k/run/tex.txt"
+        "pvs/run/alu.txt" "pvs/run/flow.txt"
+        "r700/run/alu.txt" "r700/run/fetch.txt" "r700/run/flow.txt"
+    };
+    all.into_iter().find(|known| known.0 == file).unwrap_or_else(|| panic!("{file} is no file of run vectors")).1
+}

@@ -67,9 +67,8 @@ mod x1k;
 use ctm_exec::pvs;
 use ctm_exec::r700::{Launch as R700Launch, Memory as R700Memory};
 use ctm_exec::x1k::{Launch, Memory};
-use ctm_exec::{Budget, Control, Engine, Fault, FaultKind, Finding, Outcome, Position};
+use ctm_exec::{Budget, Control, Engine, Fault, FaultKind, Finding, Instant, Outcome, Position};
 use std::fmt;
-use std::time::Instant;
 
 /// The rule of findings about a difference.
 pub const DIFFERENCE: &str = "engine-difference";

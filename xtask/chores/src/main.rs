@@ -8,6 +8,7 @@ mod book;
 mod example_data;
 mod grammars;
 mod seeds;
+mod site;
 mod skin;
 
 fn main() -> ExitCode {
@@ -15,9 +16,11 @@ fn main() -> ExitCode {
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["book", ctm] => book::book(Path::new(ctm)),
         ["example-data"] => example_data::write(&root().join("examples")).map_err(|e| e.to_string()),
+        ["site", ctm, to] => site::site(Path::new(ctm), Path::new(to)),
+        ["site-checks", to] => site::checks(Path::new(to)),
         ["grammars"] => grammars::write(&root()),
         ["seeds"] => seeds::check(),
-        _ => Err("usage: cargo run --package chores -- book CTM | example-data | grammars | seeds".to_owned()),
+        _ => Err("usage: cargo run --package chores -- book CTM | example-data | grammars | seeds | site CTM DIR | site-checks DIR".to_owned()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

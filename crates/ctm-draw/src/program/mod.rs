@@ -9,10 +9,10 @@ use ctm_exec::r700::{
     Buffer, Cells, Direct, Exports, Launch, Memory, Sampler, Space, Target, Texels, Texture, VertexEvent, Written,
 };
 use ctm_exec::x1k::{Elements, Form};
-use ctm_exec::{Budget, Control, Engine, Fault, FaultKind, LaneRows, Position, x1k};
+use ctm_exec::{Budget, Control, Engine, Fault, FaultKind, Instant, LaneRows, Position, x1k};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Runs the programs of a draw: all under one control and one budget of time.
 pub(crate) struct Runner<'a> {

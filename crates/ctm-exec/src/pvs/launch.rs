@@ -1,12 +1,12 @@
 //! Launches: a program on many vertices.
 
 use super::{BUDGET, Code, Vector, Vertex, run};
+use crate::clock::Instant;
 use crate::domain::Position;
 use crate::fault::{Budget, Fault, FaultKind};
 use crate::watch::Control;
 use ctm_isa::pvs::{INPUTS, OUTPUTS, Program};
 use rayon::prelude::*;
-use std::time::Instant;
 
 /// Vertices that one thread runs at a time.
 const PER_TASK: usize = 64;

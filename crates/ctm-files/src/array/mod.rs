@@ -294,6 +294,6 @@ fn checked_count(height: usize, width: usize, channels: usize) -> Result<usize, 
     height
         .checked_mul(width)
         .and_then(|n| n.checked_mul(channels))
-        .filter(|&n| n <= (1 << 32))
+        .filter(|&n| n as u64 <= 1 << 32)
         .ok_or_else(|| ArrayError::new(format!("an array of {height}x{width}x{channels} values is too large")))
 }

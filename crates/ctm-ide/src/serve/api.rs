@@ -1,7 +1,7 @@
 //! The page's requests. Each question is a JSON object, each answer too; `{"error": ...}` has the reason of a refusal.
 
 use super::context::{Answer, AnswerContext, PATIENCE, Refusal, entry, language, opened};
-use super::entries::{Directory, Opened, PageEntry, said};
+use super::entries::{Opened, PageEntry, said};
 use super::inspect::{inspected, vertices};
 use super::question::Question;
 use super::runs::{run, thumbnail};
@@ -11,6 +11,7 @@ use crate::language::{Document, Language};
 use ctm::array::{Array, Values};
 use ctm::trace::{Choice, Chosen, DrawStage, Draws, Limits, Profile, Subject, Trace, TraceError};
 use ctm_exec::{GroupSize, Position};
+use ctm_files::MemoryFolder;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -137,7 +138,7 @@ fn manual(question: &Question, _: &AnswerContext<'_>) -> Answer<wire::Page> {
 struct Looked {
     subject: Subject,
     chosen: Chosen,
-    _directory: Option<Directory>,
+    _directory: Option<MemoryFolder>,
 }
 
 /// The launch of a question; of draws, of the pixel programs or of the vertex programs.

@@ -1,14 +1,15 @@
 //! The context of an answer: entries, folders, memory and time; the open entry of a question.
 
-use super::entries::{Directory, Opened, PageEntry, said};
+use super::entries::{Opened, PageEntry, said};
 use super::memory::{Memory, Share};
 use super::question::Question;
 use crate::language::Language;
 use ctm::job::{Folders, Slider};
-use ctm_exec::Control;
+use ctm_exec::{Control, Instant};
+use ctm_files::MemoryFolder;
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The wall time of a launch that the page starts.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
@@ -68,7 +69,10 @@ pub(super) fn language(question: &Question) -> Language {
 }
 
 /// The subject of a question, with a lower time limit than a job's.
-pub(super) fn opened(question: &Question, context: &AnswerContext<'_>) -> Result<(Opened, Option<Directory>), Refusal> {
+pub(super) fn opened(
+    question: &Question,
+    context: &AnswerContext<'_>,
+) -> Result<(Opened, Option<MemoryFolder>), Refusal> {
     let entry = entry(question, context)?;
     context.take(entry.capture_bytes())?;
     let opened = entry.opened(&question.files.0, context.folders, context.control);

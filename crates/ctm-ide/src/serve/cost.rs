@@ -75,7 +75,7 @@ pub(super) fn of_run(opened: &Opened) -> u64 {
 }
 
 fn length(path: &Path) -> u64 {
-    std::fs::metadata(path).map_or(0, |there| there.len())
+    ctm_files::length(path).unwrap_or(0)
 }
 
 /// Of a file of elements: a picture by its size in texels, which is in its first chunk.

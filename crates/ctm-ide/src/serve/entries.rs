@@ -3,7 +3,6 @@
 use super::gallery::{EXAMPLES, Example};
 use super::wire;
 use crate::captures::Capture;
-use crate::folder::TemporaryFolder;
 use crate::language::Language;
 use ctm::Control;
 use ctm::Drawing;
@@ -11,8 +10,7 @@ use ctm::draw::ProgramSource;
 use ctm::job::{Folders, Job, JobError, Reader};
 use ctm::render::{self, Report};
 use ctm::trace::{Draws, Subject};
-use ctm_files::FileKind;
-use ctm_files::save::scratch;
+use ctm_files::{FileKind, MemoryFolder};
 use ctm_isa::diag::Diagnostic;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -108,8 +106,6 @@ fn given(path: &Path) -> Option<ReadOnlyInput> {
     }
 }
 
-/// The beginning of the names of directories that are there for one run.
-pub(super) const PREFIX: &str = "ctm-page";
 /// Tests whether a user's entry can be opened.
 pub(super) fn check(path: &Path, folders: &Folders) -> Result<(), JobError> {
     if given(path).is_some() {
@@ -117,19 +113,6 @@ pub(super) fn check(path: &Path, folders: &Folders) -> Result<(), JobError> {
     }
     let reader = Reader::for_file(path)?.within(folders);
     if Subject::is_drawing(path) { Drawing::from_reader(reader).map(|_| ()) } else { reader.finish().map(|_| ()) }
-}
-
-/// A directory that goes when it is no longer needed, or when the next one is made after its server was killed.
-pub(super) struct Directory(TemporaryFolder);
-
-impl Directory {
-    fn new() -> std::io::Result<Self> {
-        TemporaryFolder::new(PREFIX).map(Self)
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
 }
 
 /// Takes the files that a drawing writes from it.
@@ -146,15 +129,14 @@ impl Example {
         &self,
         texts: &BTreeMap<String, String>,
         control: &Control,
-    ) -> Result<(Opened, Option<Directory>), JobError> {
-        let directory = Directory::new().map_err(|e| wrong(format!("no directory for the run: {e}")))?;
+    ) -> Result<(Opened, Option<MemoryFolder>), JobError> {
+        let directory = MemoryFolder::new();
         let place = directory.path().join("examples").join(self.name);
         for (name, bytes) in self.files.iter().skip(1) {
             let bytes = texts.get(*name).map_or(*bytes, |text| text.as_bytes());
-            let path = normal(&place.join(name));
-            let made = path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(|e| e.to_string());
-            let written = made.and_then(|()| scratch(&path, bytes).map_err(|e| e.to_string()));
-            written.map_err(|e| wrong(format!("{name}: {e}")))?;
+            directory
+                .put(Path::new("examples").join(self.name).join(name), bytes)
+                .map_err(|e| wrong(format!("{name}: {e}")))?;
         }
         let Some((name, bytes)) = self.files.first() else { return Err(wrong("there is no such job")) };
         let own = String::from_utf8_lossy(bytes);
@@ -173,19 +155,17 @@ impl Example {
     }
 }
 
-/// A path without `..`.
-fn normal(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            std::path::Component::ParentDir => drop(out.pop()),
-            part => out.push(part),
-        }
-    }
-    out
+/// Whether a file is a capture or a recording.
+pub(super) fn is_read_only(path: &Path) -> bool {
+    given(path).is_some()
 }
 
 impl PageEntry {
+    /// A file of the user's, by another name than its path.
+    pub(super) const fn own(name: String, path: PathBuf) -> Self {
+        Self { name, path: Some(path) }
+    }
+
     fn example(&self) -> Option<&'static Example> {
         EXAMPLES.iter().find(|example| self.path.is_none() && example.name == self.name)
     }
@@ -193,7 +173,7 @@ impl PageEntry {
     /// The length of a capture, which is read as a whole; 0 of everything else.
     pub(super) fn capture_bytes(&self) -> u64 {
         let capture = self.path.as_deref().filter(|path| given(path) == Some(ReadOnlyInput::Capture));
-        capture.and_then(|path| path.metadata().ok()).map_or(0, |there| there.len())
+        capture.and_then(|path| ctm_files::length(path).ok()).unwrap_or(0)
     }
 
     /// Its name, and a sentence about it.
@@ -254,7 +234,7 @@ impl PageEntry {
         texts: &BTreeMap<String, String>,
         folders: &Folders,
         control: &Control,
-    ) -> Result<(Opened, Option<Directory>), JobError> {
+    ) -> Result<(Opened, Option<MemoryFolder>), JobError> {
         let path = self.path.as_deref().unwrap_or(Path::new(""));
         match given(path) {
             Some(ReadOnlyInput::Capture) => {
@@ -288,14 +268,14 @@ impl PageEntry {
         path: &Path,
         texts: &BTreeMap<String, String>,
         folders: &Folders,
-    ) -> Result<(Drawing, Option<Directory>), JobError> {
+    ) -> Result<(Drawing, Option<MemoryFolder>), JobError> {
         let known = self.files(folders)?;
         let Some(job) = known.first() else { return Err(wrong("there is no such job")) };
         let text = texts.get(&job.name).unwrap_or(&job.text);
         let reader = Reader::for_job(text, &job.name, path.parent().unwrap_or(Path::new("")));
         let mut drawing = Drawing::from_reader(reader.within(folders))?;
         without_files(&mut drawing);
-        let mut directory = None;
+        let mut directory: Option<MemoryFolder> = None;
         for program in drawing.draws.iter_mut().flat_map(|draw| &mut draw.programs) {
             let ProgramSource::File(place) = program else { continue };
             let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -304,19 +284,20 @@ impl PageEntry {
             if known.iter().skip(1).find(changed).is_none() {
                 continue;
             }
-            if directory.is_none() {
-                directory = Some(Directory::new().map_err(|e| wrong(format!("no directory for the run: {e}")))?);
-            }
-            if let (Some(directory), Some(text)) = (&directory, texts.get(&name)) {
-                *place = directory.path().join(&name);
-                scratch(place, text.as_bytes()).map_err(|e| wrong(format!("{name}: {e}")))?;
+            if let Some(text) = texts.get(&name) {
+                let directory = directory.get_or_insert_default();
+                *place = directory.put(&name, text.as_bytes()).map_err(|e| wrong(format!("{name}: {e}")))?;
             }
         }
         Ok((drawing, directory))
     }
 
     /// The job with the page's texts, writing no files; the directory stays until the work on the job is done.
-    fn job(&self, texts: &BTreeMap<String, String>, folders: &Folders) -> Result<(Job, Option<Directory>), JobError> {
+    fn job(
+        &self,
+        texts: &BTreeMap<String, String>,
+        folders: &Folders,
+    ) -> Result<(Job, Option<MemoryFolder>), JobError> {
         let known = self.files(folders)?;
         let job_file = known.first().map(|file| file.name.clone()).unwrap_or_default();
         let text = texts.get(&job_file).or(known.first().map(|file| &file.text)).cloned().unwrap_or_default();
@@ -360,9 +341,9 @@ mod tests {
                 Opened::Capture(..) | Opened::Recording(_) => panic!("{}", entry.name),
             }
             let path = directory.as_ref().unwrap().path().to_owned();
-            assert!(path.is_dir());
+            assert!(ctm_files::real_path(&path).is_ok());
             drop(directory);
-            assert!(!path.exists());
+            assert!(ctm_files::real_path(&path).is_err());
         }
     }
 }

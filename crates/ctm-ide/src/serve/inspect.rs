@@ -20,7 +20,7 @@ const VERTICES: usize = 2048;
 fn draws(
     question: &Question,
     context: &AnswerContext<'_>,
-) -> Answer<(Arc<dyn Draws>, EngineKind, Option<super::entries::Directory>)> {
+) -> Answer<(Arc<dyn Draws>, EngineKind, Option<ctm_files::MemoryFolder>)> {
     let (opened, directory) = opened(question, context)?;
     context.take(cost::of_run(&opened))?;
     match opened {

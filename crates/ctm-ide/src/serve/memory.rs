@@ -2,8 +2,9 @@
 //!
 //! Shares are estimates from above of the large parts (texts, their parsed form, arrays, pictures), not of every byte.
 
+use ctm_exec::Instant;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How often one that waits looks whether it is still wanted.
 const TICK: Duration = Duration::from_millis(50);

@@ -13,6 +13,9 @@
 //! | `api` | the answers |
 //! | `steps` | traces, and origins of values |
 //! | `pictures` | outputs, as numbers and pictures |
+//! | `local` | the answers in one process, without a server |
+//! | `site` | the page as files, for hosts of files |
+//! | `dropped` | files that are put on the page there |
 //!
 //! The page listens on this machine only, at an address with a random token, and answers to the names of this machine only: another page in the same browser can
 //! neither guess the address nor make the browser carry it here under a name of its own. It loads nothing from anywhere, and says so to the browser
@@ -30,14 +33,17 @@ mod api;
 mod connections;
 mod context;
 mod cost;
+mod dropped;
 mod entries;
 mod gallery;
 mod http;
 mod inspect;
+mod local;
 mod memory;
 mod pictures;
 mod question;
 mod runs;
+mod site;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -47,8 +53,11 @@ mod work;
 
 use connections::{Connection, Connections};
 use ctm::job::{Folders, JobError};
-use ctm_exec::Control;
+use ctm_exec::{Control, Instant};
 use entries::PageEntry;
+pub use local::Local;
+pub use site::{SiteFile, site};
+
 use http::{Head, HttpFailure, Response, Wire};
 use memory::{Memory, Share};
 use question::Question;
@@ -58,7 +67,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use work::Workers;
 
 const PAGE: &str = include_str!("../../assets/page.html");
@@ -155,9 +164,7 @@ impl Server {
     /// # Errors
     /// The port is taken, or the system has no random numbers.
     pub fn bind(port: u16, jobs: &[PathBuf], options: &Options) -> std::io::Result<Self> {
-        let mut random = [0u8; 16];
-        getrandom::fill(&mut random).map_err(|e| std::io::Error::other(format!("there are no random numbers: {e}")))?;
-        crate::folder::remove_leftovers(entries::PREFIX);
+        let random = random()?;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let shared = Shared {
             token: random.iter().map(|byte| format!("{byte:02x}")).collect(),
@@ -399,6 +406,20 @@ impl Shared {
             }
         }
     }
+}
+
+/// The random part of an address.
+#[cfg(not(target_family = "wasm"))]
+fn random() -> std::io::Result<[u8; 16]> {
+    let mut random = [0u8; 16];
+    getrandom::fill(&mut random).map_err(|e| std::io::Error::other(format!("there are no random numbers: {e}")))?;
+    Ok(random)
+}
+
+/// A browser has no servers.
+#[cfg(target_family = "wasm")]
+fn random() -> std::io::Result<[u8; 16]> {
+    Err(std::io::ErrorKind::Unsupported.into())
 }
 
 /// The page; with `shared`, a file that needs no server. The state is JSON.

@@ -13,10 +13,9 @@ use ctm::job::{Job, Slider};
 use ctm::render;
 use ctm::trace::observe::Isa;
 use ctm::trace::{Choice, DrawStage, Draws, LaunchOutputs, Subject, launch_outputs, targets_behind};
-use ctm_exec::Control;
+use ctm_exec::{Control, Instant};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 pub(super) fn run(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::Run> {
     let (opened, _directory) = opened(question, context)?;

@@ -1,5 +1,6 @@
 //! The allowed folders of a job's files, for a program that opens jobs of others.
 
+use ctm_files::real_path;
 use std::path::{Component, Path, PathBuf};
 
 /// Folders whose files a job may name, besides the job's own folder. Symbolic links are followed first: the place that a link leads to counts.
@@ -22,13 +23,13 @@ impl Folders {
     /// These folders. One that is not there has no files.
     #[must_use]
     pub fn new(folders: &[PathBuf]) -> Self {
-        Self { folders: folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect(), own: None }
+        Self { folders: folders.iter().filter_map(|folder| real_path(folder).ok()).collect(), own: None }
     }
 
     /// The same for a job in a folder.
     pub(super) fn with(&self, own: &Path) -> Self {
         let own = if own.as_os_str().is_empty() { Path::new(".") } else { own };
-        Self { folders: self.folders.clone(), own: own.canonicalize().ok() }
+        Self { folders: self.folders.clone(), own: real_path(own).ok() }
     }
 
     /// The reason why a file may not be opened, if it may not: the end of a sentence.
@@ -46,7 +47,7 @@ impl Folders {
 
 /// A path without links: of a file that is not there, its nearest folder that is, and the rest. `None` where a link leads nowhere, or the rest goes up.
 fn resolved(path: &Path) -> Option<PathBuf> {
-    if let Ok(real) = path.canonicalize() {
+    if let Ok(real) = real_path(path) {
         return Some(real);
     }
     // A link that leads nowhere now may lead anywhere later.

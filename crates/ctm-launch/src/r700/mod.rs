@@ -22,7 +22,7 @@ use constants::{Buffers, not_given, store_in_window, store_uniform};
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::{self, CF_CONSTANTS, Constants, LoopConstant, Sampler, Space, Target};
 use ctm_exec::x1k::Plane;
-use ctm_exec::{Domain, GroupSize};
+use ctm_exec::{Domain, GroupSize, Instant};
 use ctm_files::error::{finding_report, run_fault};
 use ctm_files::r700::uniform::{Uniform, UniformPlace};
 use ctm_files::r700::uses::Uses;
@@ -35,7 +35,6 @@ use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Most rows and columns of a texture.
 const TEXTURE_SIDE: usize = 2 * COLUMNS as usize;

@@ -13,7 +13,7 @@ use crate::source::{Conditional, DeviceArray, Place, Source};
 use crate::view::{COLUMNS, Numbers, View};
 use ctm_device::commands::CommandBuffer;
 use ctm_exec::x1k::{Constants, Plane, Sampler};
-use ctm_exec::{Domain, GroupSize};
+use ctm_exec::{Domain, GroupSize, Instant};
 use ctm_files::error::{finding_report, run_fault};
 use ctm_files::load::Loaded;
 use ctm_files::render;
@@ -27,7 +27,6 @@ use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// A launch whose slots are numbers.
 pub(crate) struct BoundX1k<'a> {

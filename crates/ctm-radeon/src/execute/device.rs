@@ -11,9 +11,9 @@ use crate::packets::{Packet, R700};
 use crate::stream::Relocation;
 use crate::table::join;
 use ctm_draw::{Fragment, Funnel, Note, Notice};
-use ctm_exec::{Budget, Control, Engine};
+use ctm_exec::{Budget, Control, Engine, Instant};
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The time at which a device stops in any case, and how much time that is in all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -192,7 +192,7 @@ fn alu_line(line: &str, at: &str, truth: &str) -> Vec<VertexCase> {
 
 /// The cases of `alu.txt`.
 pub fn alu() -> Vec<VertexCase> {
-    let text = std::fs::read_to_string(crate::vectors("pvs/run/alu.txt")).unwrap();
+    let text = crate::run_vectors("pvs/run/alu.txt");
     let (mut cases, mut truth) = (Vec::new(), "");
     for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
         let at = format!("alu.txt:{}", n + 1);
@@ -227,7 +227,7 @@ fn register(vertex: &Vertex, name: &str) -> Vector {
 
 /// The cases of `flow.txt`.
 pub fn flow() -> Vec<VertexCase> {
-    let text = std::fs::read_to_string(crate::vectors("pvs/run/flow.txt")).unwrap();
+    let text = crate::run_vectors("pvs/run/flow.txt");
     let lines: Vec<&str> = text.lines().collect();
     let (mut cases, mut truth): (Vec<VertexCase>, &str) = (Vec::new(), "");
     let mut n = 0;

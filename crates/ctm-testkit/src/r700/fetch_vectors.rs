@@ -102,7 +102,7 @@ fn vectors() -> Vec<Vector> {
 }
 
 pub(super) fn read(file: &str) -> Vec<Vector> {
-    let text = std::fs::read_to_string(crate::vectors(file)).unwrap();
+    let text = crate::run_vectors(file);
     let mut truth = String::new();
     let mut is_behind = false;
     let mut all: Vec<Vector> = Vec::new();

@@ -25,12 +25,12 @@ use ctm_draw::state::{
     Topology, VertexOutputs, VertexSource, X1kStage,
 };
 use ctm_draw::{ColourTarget, Counts, DepthTarget, Drawn, Options, Targets};
+use ctm_exec::Instant;
 use ctm_exec::x1k::Constants;
 use ctm_isa::x1k::ops::TexOp;
 use ctm_isa::x1k::program::Lookups;
 use ctm_isa::x1k::{Inst, Program};
 use std::collections::HashMap;
-use std::time::Instant;
 
 /// Colour targets.
 const TARGETS: u32 = 4;
