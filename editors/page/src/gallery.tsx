@@ -1,6 +1,7 @@
 // The gallery: all built-in programs with small pictures, and the user's files.
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { choose } from "./drop";
 import { entries, entry, gallery, greeting, isShared, open, server, tab, tour } from "./state";
 import type { Entry } from "./wire";
 
@@ -33,7 +34,7 @@ export function Gallery() {
   );
   return (
     <dialog ref={dialog} id="gallery" aria-label="gallery of programs" onClose={() => (gallery.value = false)} onClick={(e) => { if (e.target === dialog.current) gallery.value = false; }}>
-      <div class="bar"><h2>Programs</h2><button class="icon" aria-label="close" onClick={() => (gallery.value = false)}>×</button></div>
+      <div class="bar"><h2>Programs</h2>{server.put && <label class="choose">Open files <input type="file" multiple onChange={(e) => { gallery.value = false; if (e.currentTarget.files) choose(e.currentTarget.files); }} /></label>}<button class="icon" aria-label="close" onClick={() => (gallery.value = false)}>×</button></div>
       <div class="shelves" tabIndex={0} role="group" aria-label="programs">
         {parts.map((part) => <section><h3>{part === "own" ? "Your files" : part}</h3><ul>{entries.value.filter((e) => e.part === part).map(card)}</ul></section>)}
       </div>

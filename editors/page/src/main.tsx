@@ -2,10 +2,12 @@
 import { effect } from "@preact/signals";
 import { render } from "preact";
 import { useRef } from "preact/hooks";
+import { acceptDrops } from "./drop";
 import { Editor, Findings, view } from "./editor";
 import { Funnel, History, VertexTable } from "./draws";
 import { Gallery, greet, Greeting, Tour } from "./gallery";
 import { Group } from "./group";
+import { copyLink, followLink } from "./link";
 import { Picture, primitives } from "./picture";
 import { Registers } from "./registers";
 import { restore, share, sharedState } from "./share";
@@ -31,9 +33,11 @@ function Header() {
       {!isShared.value && <button id="run" title="run the program (Ctrl-Enter)" onClick={() => state.runJob()}>Run</button>}
       {!isShared.value && <button id="format" title="lay the program out (Shift-Alt-F)" onClick={() => state.layOut()}>Format</button>}
       {!isShared.value && <button id="share" title="one HTML file with everything that is shown" onClick={() => busy("writing", share)}>Share</button>}
+      {!isShared.value && server.isLocal && <button id="link" title="the address of this page with the program in it, to send to others" onClick={() => busy("writing", copyLink)}>Link</button>}
       {!isShared.value && <button id="help" title="a tour of five steps" onClick={() => (state.tour.value = 0)}>Tour</button>}
       <button id="theme" class="icon" aria-label="light or dark" title="light or dark" aria-pressed={state.dark.value} onClick={() => (state.dark.value = !state.dark.value)}>◐</button>
       <output id="status" role="status">{waiting ? `${waiting.what} …${seconds > 1 ? ` ${seconds} s` : ""}` : status.value}</output>
+      {waiting && !isShared.value && <button id="stop" title="ends what is under way" onClick={() => state.stop()}>Stop</button>}
       {waiting && <div class="progress" role="progressbar" aria-label={waiting.what} />}
     </header>
   );
@@ -150,7 +154,14 @@ async function begin() {
     state.words.value = await server.ask("words", {});
     state.entries.value = (await server.ask("entries", {})).entries;
   });
+  if (server.put) acceptDrops();
+  const follow = async () => { let followed = false; await state.attempt(async () => { followed = await followLink(); }); return followed; };
+  addEventListener("hashchange", follow);
+  // A damaged link says so, beside the first example.
+  if (await follow()) return;
+  const said = problem.value;
   if (state.entries.value.length) await state.open(state.entries.value[0].name);
+  if (said) problem.value = said;
 }
 
 // For tests, and for the console.

@@ -2,6 +2,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import type { Words } from "./language";
 import { floats, type Form } from "./numbers";
+import { Local } from "./local";
 import { Http, Replaced, type Server } from "./server";
 import { isPixel, Steps } from "./steps";
 import type { Entry, Inspected, Output, PageFinding, ProfileCounts, Run, TextFile, Trace, Vertices, WhyTree } from "./wire";
@@ -12,7 +13,9 @@ export interface Shared {
   now: number; profile: ProfileCounts | null; why: WhyTree[] | null; given: string | null; draws?: boolean; inspected?: Inspected | null; vertices?: Vertices | null; launches: string[]; launch: number | null; output: number;
 }
 
-export const server: Server = new Http();
+/** A page without a server names its worker. */
+const worker = document.documentElement.dataset.engine;
+export const server: Server = worker ? new Local(worker) : new Http();
 export const isShared = signal(false);
 
 export const entries = signal<Entry[]>([]);
@@ -21,6 +24,8 @@ export const given = signal<string | null>(null);
 /** The entry draws: its pixels have histories, and its draws have primitives. */
 export const draws = signal(false);
 export const files = signal<TextFile[]>([]);
+/** The texts of the entry as it was opened. */
+export const originals = signal<Record<string, string>>({});
 export const file = signal(0);
 /** Files that are listings: nothing to edit. */
 export const listings = signal(new Set<string>());
@@ -112,11 +117,25 @@ export async function busy(what: string, work: () => Promise<void>) {
   }
 }
 
-export const open = (name: string) => busy("opening", async () => {
+/** Does something that ends with `open`, which has a message of its own: only errors before it are shown. */
+export async function attempt(work: () => Promise<void>) {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof Replaced)) problem.value = (error as Error).message;
+  }
+}
+
+/** The state that a link holds beside the entry. */
+export interface Linked { texts?: Record<string, string>; launch?: number | null; sliders?: Record<number, number>; at?: [number, number] | null }
+
+export const open = (name: string, linked: Linked = {}) => busy("opening", async () => {
   const answer = await server.ask("open", { entry: name });
   batch(() => {
-    entry.value = name; listings.value = new Set(); given.value = answer.given; draws.value = answer.draws; files.value = answer.files; launches.value = []; launch.value = null;
-    run.value = kept.value = null; output.value = 0; clear(); at.value = null; mesh.value = false; moved.value = {};
+    entry.value = name; listings.value = new Set(); given.value = answer.given; draws.value = answer.draws; launches.value = []; launch.value = linked.launch ?? null;
+    originals.value = Object.fromEntries(answer.files.map((one) => [one.name, one.text]));
+    files.value = answer.files.map((one) => ({ ...one, text: linked.texts?.[one.name] ?? one.text }));
+    run.value = kept.value = null; output.value = 0; clear(); at.value = linked.at ?? null; mesh.value = false; moved.value = linked.sliders ?? {};
     if (!answer.draws && drawn.includes(tab.value)) tab.value = "steps";
     // Programs are what one comes for; the job is beside them.
     file.value = answer.given ? 0 : Math.max(0, answer.files.length - 1);
@@ -136,6 +155,12 @@ export const open = (name: string) => busy("opening", async () => {
 
 /** Views of draws alone. */
 const drawn: View[] = ["history", "funnel", "vertices"];
+
+export function stop() {
+  server.stop();
+  working.value = null;
+  status.value = "stopped";
+}
 
 function clear() {
   trace.value = null; why.value = null; profile.value = null; now.value = 0;
