@@ -7,16 +7,14 @@
 //!
 //! | folder | contents |
 //! |---|---|
-//! | `ir/` | micro-operations on lane vectors with masks, the form of both instruction sets; the graph of an X1K program's states |
 //! | `launch/` | inputs and results of wavefronts; arrays that memory maps |
-//! | `lower/` | from instructions to the form |
 //! | `passes/` | liveness, dead code, mask propagation; the table of optional passes |
 //! | `stream/` | uniform programs |
 //! | `codegen/` | the form as machine code, and in plain Rust |
 //! | `compile/` | the pipeline: all stages in their order, dumps of each |
 //! | `runtime/` | wavefronts on all cores, commits in order |
 //!
-//! A folder uses only those above it (`tests/layout.rs`). Begin with `ir`. `docs/engine.md` describes the whole, page
+//! A folder uses only those above it (`tests/layout.rs`). The form and the lowering of programs to it are in `ctm_ir`; begin there. `docs/engine.md` describes the whole, page
 //! by page.
 //!
 //! **Invariants.** Results never depend on the back end or the number of threads. Nothing is sent to memory before a
@@ -37,9 +35,7 @@
 
 mod codegen;
 mod compile;
-mod ir;
 mod launch;
-mod lower;
 mod passes;
 mod runtime;
 #[cfg(target_arch = "x86_64")]

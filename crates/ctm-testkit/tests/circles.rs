@@ -12,7 +12,7 @@ const MOST: usize = 8;
 /// Files that a circle may have.
 const LARGEST: usize = 4;
 /// Crates whose files are in no circle.
-const NONE: [&str; 12] = [
+const NONE: [&str; 13] = [
     "ctm-cli",
     "ctm-device",
     "ctm-draw",
@@ -21,6 +21,7 @@ const NONE: [&str; 12] = [
     "ctm-glsl",
     "ctm-ide",
     "ctm-image",
+    "ctm-ir",
     "ctm-isa",
     "ctm-launch",
     "ctm-trace",

@@ -14,12 +14,9 @@ use crate::codegen::x86::{
     masked::{Variant, exists},
     stream::{Geometry, Options},
 };
-use crate::ir::masked::{Code, Var};
-use crate::ir::verify::verify;
 use crate::launch::lanes::LANES;
 use crate::launch::wavefronts::places::{Waves, row_element};
 use crate::launch::wavefronts::wave;
-use crate::lower::x1k::{Asked, for_covered_groups, joint, lower};
 use crate::passes::table::Pass;
 use crate::passes::{masked, masks};
 #[cfg(target_arch = "x86_64")]
@@ -27,6 +24,9 @@ use crate::stream::{affine::Given, uniform::Uniform};
 #[cfg(target_arch = "x86_64")]
 use ctm_exec::Domain;
 use ctm_exec::{r700, x1k};
+use ctm_ir::lower::x1k::{Asked, for_covered_groups, joint, lower};
+use ctm_ir::masked::{Code, Var};
+use ctm_ir::verify::verify;
 use std::fmt;
 
 /// A program with all parameters of its compilation.

@@ -12,10 +12,10 @@ use crate::codegen::x86::masked::text::{allocated, selected};
 use crate::codegen::x86::masked::verify::verify;
 use crate::codegen::x86::masked::{Assumed, Ins, Native, Parts, ROW, SelectedCode, Variant, kept, narrow, ranges};
 use crate::codegen::x86::{FRAME_LIMIT, X86Target};
-use crate::ir::masked::{Op, Var};
 use crate::launch::lanes::LANES;
 use crate::passes::masked::VarSet;
 use crate::passes::table::Pass;
+use ctm_ir::masked::{Op, Var};
 
 /// A masked form, and the kind of launches that machine code is made for.
 #[derive(Clone, Copy)]

@@ -27,13 +27,13 @@ mod text;
 
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use crate::codegen::x86::masked::Native;
-use crate::ir::masked::Code;
-use crate::ir::verify::verify;
-use crate::ir::x1k;
-use crate::lower;
 use crate::passes::table::Pass;
 use crate::passes::{breaks, masked, masks};
 use ctm_exec::r700::Launch;
+use ctm_ir::lower;
+use ctm_ir::masked::Code;
+use ctm_ir::verify::verify;
+use ctm_ir::x1k;
 use observe::Observer;
 use stage::checked;
 pub use stage::{Form, Stage};

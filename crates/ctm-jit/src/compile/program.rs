@@ -7,7 +7,6 @@ use super::{machine::Inputs, machine_code};
 use crate::codegen::portable::dense::Dense;
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use crate::codegen::x86::masked::{Assumed, Native, Variant, are_ordinary, ordinary};
-use crate::ir::masked::{Fetch, File, Op, Var, indexed};
 use crate::launch::kept::{Kept, Pool};
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use crate::launch::wavefronts::bindings::Binding;
@@ -16,6 +15,7 @@ use crate::passes::bound;
 use crate::passes::table::Pass;
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use ctm_exec::r700::resources::Wrap;
+use ctm_ir::masked::{Fetch, File, Op, Var, indexed};
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 

@@ -1,7 +1,7 @@
 //! The stages, and the masked form between them.
 
-use crate::ir::masked::Code;
 use crate::passes::masked::VarSet;
+use ctm_ir::masked::Code;
 
 /// Makes the enum of stages. A row of two,
 ///

@@ -9,9 +9,6 @@ use crate::codegen::x86::X86Target;
 use crate::codegen::x86::masked::text::selected;
 use crate::codegen::x86::masked::{self, SelectedCode, exists};
 use crate::codegen::x86::stream::{Chosen, Geometry, Kernel, Options};
-use crate::ir::masked::{Op, Var};
-use crate::ir::x1k;
-use crate::lower::x1k::masks;
 use crate::passes::masked::{VarSet, optimise};
 use crate::passes::table::Pass;
 use crate::stream::affine::{self, Given, Item, Linear};
@@ -19,6 +16,9 @@ use crate::stream::prepare::{self, Prepared, WHOLE};
 use crate::stream::text::{parse, text, verify};
 use crate::stream::uniform::Uniform;
 use ctm_exec::ramp::Ramp;
+use ctm_ir::lower::x1k::masks;
+use ctm_ir::masked::{Op, Var};
+use ctm_ir::x1k;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 
 /// A uniform program, and the kind of launches that code is made for.

@@ -1,12 +1,12 @@
 //! Launches over memory that maps its outputs: groups write these as soon as they end, in any order.
 
-use crate::ir::masked::Fetch;
 use crate::launch::wavefronts::bindings::{Binding, Texels, holds};
 use crate::launch::wavefronts::outputs as lent;
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::{Cells, Target};
 use ctm_exec::x1k::{Elements, Input, Memory, Outputs, Written};
+use ctm_ir::masked::Fetch;
 use ctm_isa::x1k::INPUTS;
 use std::sync::atomic::AtomicU32;
 

@@ -1,7 +1,7 @@
 //! The most instructions that a wavefront can issue.
 
-use crate::ir::masked::{Block, Code, End, MaskOp, Op, Target};
-use crate::ir::order::postorder;
+use ctm_ir::masked::{Block, Code, End, MaskOp, Op, Target};
+use ctm_ir::order::postorder;
 
 /// The most instructions that any wavefront issues, if there is a bound: the program never bails out to the reference
 /// interpreter, and each back edge is a counted loop's end.

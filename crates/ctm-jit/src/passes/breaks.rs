@@ -8,8 +8,8 @@
 //! decides for several groups together (`lower/x1k/joint.rs`), which ensures that lanes reconverge at the target of
 //! their break, whichever way others take.
 
-use crate::ir::masked::{M, Op, Value};
-use crate::ir::x1k::{Block, Code, End, Flow, LoopOp, Outcome, Target};
+use ctm_ir::masked::{M, Op, Value};
+use ctm_ir::x1k::{Block, Code, End, Flow, LoopOp, Outcome, Target};
 
 /// Blocks with more operations than such a comparison are skipped, to bound the time.
 const OPS: usize = 24;

@@ -1,15 +1,15 @@
 //! Uniform computations: operations on uniform values alone are computed once for each launch, and stored in the table
 //! of uniform values.
 
-use crate::ir::masked::{Block, Op, Value};
-use crate::ir::numbering::Numbering;
-use crate::ir::values;
+use ctm_ir::masked::{Block, Op, Value};
+use ctm_ir::numbering::Numbering;
+use ctm_ir::values;
 use std::borrow::Cow;
 
 /// The operation's result is live.
 pub(super) const NEEDED: u8 = 1;
 
-/// Finds uniform computations: they become [`computed`](crate::ir::masked::Code::computed), and their uses read a
+/// Finds uniform computations: they become [`computed`](ctm_ir::masked::Code::computed), and their uses read a
 /// uniform value.
 #[derive(Default)]
 pub struct Gathered {

@@ -1,8 +1,8 @@
 //! Liveness and dead code: removes vectors without uses, dead stores and needless masks from lowered programs.
 
-use crate::ir::masked::{Block, Code, End, File, M, MaskOp, Op, Value, Var, indexed};
-use crate::ir::order::postorder;
 use crate::passes::computed::{Gathered, NEEDED};
+use ctm_ir::masked::{Block, Code, End, File, M, MaskOp, Op, Value, Var, indexed};
+use ctm_ir::order::postorder;
 
 /// A set of variables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

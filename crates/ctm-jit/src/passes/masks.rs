@@ -8,9 +8,9 @@
 //! without CONTINUE is empty and that the lanes that go on at its end are the active ones; masks that are dead then are
 //! removed.
 
-use crate::ir::masked::{Block, Code, End, M, MaskOp, Op, Target};
-use crate::ir::order::postorder;
 use crate::passes::table::Pass;
+use ctm_ir::masked::{Block, Code, End, M, MaskOp, Op, Target};
+use ctm_ir::order::postorder;
 
 /// The most rows at one place; programs that need more stay as they are.
 const MOST_ROWS: usize = 256;

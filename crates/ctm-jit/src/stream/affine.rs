@@ -5,7 +5,6 @@
 //! sums and products of such values stay exact as long as they are multiples of 1/256 below 65536 in magnitude, which
 //! single precision holds without rounding. A value that is not known to be exact counts as no linear function.
 
-use crate::ir::masked::{Block, Code, Fetch as Lookup, Op, Unit, Value, Var};
 use crate::passes::masked::VarSet;
 use ctm_exec::Domain;
 use ctm_exec::float::flush;
@@ -13,6 +12,7 @@ use ctm_exec::ramp::Ramp;
 use ctm_exec::watch::Watch;
 use ctm_exec::x1k::Launch;
 use ctm_exec::x1k::Plane;
+use ctm_ir::masked::{Block, Code, Fetch as Lookup, Op, Unit, Value, Var};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
 use ctm_isa::x1k::ops::Omod as XOmod;
 use rustc_hash::FxHashMap as Map;

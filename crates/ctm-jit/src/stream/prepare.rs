@@ -8,10 +8,10 @@
 
 use super::affine::{Fetch, Fetches, dependencies};
 use super::uniform::{Number, Uniform};
-use crate::ir::masked::{Code, Fetch as Lookup, M, Op, Value, Var};
-use crate::ir::numbering::Numbering;
 use crate::passes::masked::sweep;
 use ctm_exec::float::ONE;
+use ctm_ir::masked::{Code, Fetch as Lookup, M, Op, Value, Var};
+use ctm_ir::numbering::Numbering;
 use ctm_isa::x1k::OUTPUTS;
 use rustc_hash::FxHashMap as Map;
 use std::cell::Cell;

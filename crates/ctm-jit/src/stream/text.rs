@@ -17,11 +17,11 @@
 use super::affine::{Fetch, Item, LOOPS, Linear, UNIT, blocks};
 use super::prepare::Prepared;
 use super::uniform::Number;
-use crate::ir::masked::{Code, M, Op, Value, Var};
-use crate::ir::text::code::lines;
-use crate::ir::text::fields::Field;
-use crate::ir::text::{Line, TextError};
-use crate::ir::verify::{VerifyError, text as name, verify_unmasked};
+use ctm_ir::listing::code::lines;
+use ctm_ir::masked::{Code, M, Op, Value, Var};
+use ctm_ir::text::fields::Field;
+use ctm_ir::text::{Line, TextError};
+use ctm_ir::verify::{VerifyError, text as name, verify_unmasked};
 use ctm_isa::x1k::OUTPUTS;
 use rustc_hash::FxHashMap as Map;
 

@@ -5,10 +5,10 @@
 //! blocks, which `parse` turns into loops. Their operations then become blocks without masks; lookups become inputs by
 //! number, and a loop's variable is a [`Number`].
 
-use crate::ir::masked::{Block, Code, Counter, End, Fetch, File, M, MaskOp, Op, Tally, Target, Value, Var};
-use crate::ir::numbering::Numbering;
 use crate::launch::wavefronts::bindings::is_plain_sample;
 use crate::stream::affine::{Item, LOOPS};
+use ctm_ir::masked::{Block, Code, Counter, End, Fetch, File, M, MaskOp, Op, Tally, Target, Value, Var};
+use ctm_ir::numbering::Numbering;
 use ctm_isa::r700::inst::{TexFetch, texel_offset};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};

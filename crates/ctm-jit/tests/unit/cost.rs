@@ -79,15 +79,15 @@ const JOINT: fn(X86Target) -> Options = |target| Options { target, counts: false
 const COUNTING: fn(X86Target) -> Options = |target| Options { counts: true, ..JOINT(target) };
 
 /// The options of lowering.
-fn asked(counts: bool) -> crate::lower::x1k::Asked {
-    crate::lower::x1k::Asked { counts, relies: true }
+fn asked(counts: bool) -> ctm_ir::lower::x1k::Asked {
+    ctm_ir::lower::x1k::Asked { counts, relies: true }
 }
 
 /// The program with masks, after all steps of a launch before code generation.
 fn lowered(launch: &Launch<'_>, counts: bool) -> Option<crate::compile::program::Program> {
-    let code = crate::lower::x1k::lower(launch.program, launch.constants, asked(counts))?;
-    let joint = !counts && crate::lower::x1k::joint::holds(&code);
-    let mut given = vec![false; crate::ir::masked::Var::COUNT];
+    let code = ctm_ir::lower::x1k::lower(launch.program, launch.constants, asked(counts))?;
+    let joint = !counts && ctm_ir::lower::x1k::joint::holds(&code);
+    let mut given = vec![false; ctm_ir::masked::Var::COUNT];
     given[..2].fill(true);
     Some(with_masks(&code, joint, &given))
 }
@@ -102,7 +102,7 @@ fn compile(launch: &Launch<'_>, Options { target, counts, fuel }: Options) -> Op
 
 /// The kernel for a domain.
 fn compile_stream(launch: &Launch<'_>, target: X86Target) -> Option<Arc<Kernel>> {
-    let lowered = crate::lower::x1k::lower(launch.program, launch.constants, asked(launch.counters))?;
+    let lowered = ctm_ir::lower::x1k::lower(launch.program, launch.constants, asked(launch.counters))?;
     let mut geometry = Geometry::default();
     (geometry.inputs[0], geometry.inputs[1], geometry.outputs[0]) = (4, 4, 4);
     let uniform = crate::compile::stream::uniform(&lowered)?;
@@ -264,7 +264,7 @@ fn again() {
         }
         let us = (thread_time() - start) as f64 / 1e3 / turns as f64;
         // A subroutine is repeated for each way of calling it.
-        let lowered = crate::lower::x1k::lower(launch.program, launch.constants, asked(launch.counters));
+        let lowered = ctm_ir::lower::x1k::lower(launch.program, launch.constants, asked(launch.counters));
         let blocks = lowered.as_ref().map_or(&[][..], |code| &code.blocks);
         let issued: u32 = blocks.iter().map(|block| block.tally.instructions()).sum();
         let ops: usize = blocks.iter().map(|block| block.ops.len()).sum();

@@ -2,9 +2,7 @@
 //! are calls of the reference function (all those of programs with uncached writes are). The programs are those of the
 //! corpus, of the examples and of the benchmarks.
 
-use crate::ir::masked::Op;
 use crate::launch::events::events;
-use crate::lower::x1k::Asked;
 use crate::{Backend, Jit};
 use ctm_exec::arrays::Picture;
 use ctm_exec::engine::MemoryFault;
@@ -12,6 +10,8 @@ use ctm_exec::x1k::{
     Arrays, Constants, Elements, Filter, Form, Input, Launch, Memory, Outputs, Plane, Sampler, Wrap, Written,
 };
 use ctm_exec::{Budget, Domain, Engine, GroupSize, Position};
+use ctm_ir::lower::x1k::Asked;
+use ctm_ir::masked::Op;
 use ctm_isa::x1k::INPUTS;
 use ctm_isa::x1k::program::Literal;
 use ctm_isa::x1k::text::assemble;
@@ -111,7 +111,7 @@ fn lookups_are_code() {
                 }
             }
             constants.int.iter_mut().filter(|int| **int == [0; 4]).for_each(|int| *int = [3, 0, 1, 0]);
-            if let Some(code) = crate::lower::x1k::lower(&program, &constants, ASKED) {
+            if let Some(code) = ctm_ir::lower::x1k::lower(&program, &constants, ASKED) {
                 lowered.push(path);
                 lookups += u32::from(code.inputs != 0);
             }
@@ -166,7 +166,7 @@ fn sums_of_squares_and_constants_need_no_second_look() {
     let dots = |file: &str, relies: bool| {
         let program = program(&root.join(file));
         let constants = Constants { int: [[16, 0, 0, 0]; ctm_isa::x1k::INT_CONSTANTS], ..Constants::default() };
-        let code = crate::lower::x1k::lower(&program, &constants, Asked { counts: false, relies }).expect(file);
+        let code = ctm_ir::lower::x1k::lower(&program, &constants, Asked { counts: false, relies }).expect(file);
         let is_dot = |op: &&Op| matches!(op, Op::Dot(..));
         (code.blocks.iter().flat_map(|block| &block.ops).filter(is_dot).count(), code.moderate)
     };

@@ -6,13 +6,13 @@ use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::emit::Input;
 use crate::codegen::x86::masked::fused::Iterations;
 use crate::codegen::x86::masked::layout::{ROW, SPENT, head};
-use crate::ir::masked::{Counter, End, M, MaskOp, Target};
-use crate::ir::order::postorder;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, Block, Function, InstBuilder, SigRef, Signature, UserFuncName, Value};
 use cranelift_codegen::isa::CallConv;
+use ctm_ir::masked::{Counter, End, M, MaskOp, Target};
+use ctm_ir::order::postorder;
 
 /// A function under construction.
 pub struct FunctionEmitter<'a> {

@@ -6,12 +6,12 @@ use super::values::frame_flags;
 use crate::codegen::x86::lir::{Src, Vector};
 use crate::codegen::x86::masked::Indexed;
 use crate::codegen::x86::masked::layout::{ROW, head, lookup as number_of, table};
-use crate::ir::masked::M;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I32X4, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use ctm_exec::float::NAN;
 use ctm_exec::r700::memory::SHARE_DWORDS;
+use ctm_ir::masked::M;
 use ctm_x86 as asm;
 
 /// Lanes of a part.

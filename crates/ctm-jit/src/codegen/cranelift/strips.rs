@@ -6,10 +6,10 @@ use crate::codegen::x86::kept::sources;
 use crate::codegen::x86::lir::{Lir, Src};
 use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::layout::head;
-use crate::ir::masked::M;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I32X4, I64};
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
+use ctm_ir::masked::M;
 use std::ops::Range;
 
 /// Literals and constants that are loaded before a loop: more would only be spilled.

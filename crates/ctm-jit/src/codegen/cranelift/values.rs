@@ -4,12 +4,12 @@ use super::program::FunctionEmitter;
 use crate::codegen::x86::allocate::Location;
 use crate::codegen::x86::lir::{K, Src, Vector};
 use crate::codegen::x86::masked::layout::head;
-use crate::ir::masked::M;
 use cranelift_codegen::ir::types::{F32X4, F64X2, I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{
     Block, ConstantData, DataFlowGraph, Endianness, Function, InsertBuilder, Inst, InstBuilder, InstInserterBase,
     MemFlags, Type, Value,
 };
+use ctm_ir::masked::M;
 
 /// The bytes of a part of a row.
 pub const PART: i32 = 16;

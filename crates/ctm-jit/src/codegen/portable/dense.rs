@@ -1,6 +1,6 @@
 //! Programs for the portable machine: the operands of operations are rows.
 
-use crate::ir::masked::{Block, Code, File, Op, Value, Var};
+use ctm_ir::masked::{Block, Code, File, Op, Value, Var};
 
 /// A value that is the same in all lanes of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! Lookups in mapped arrays, in the portable machine.
 
 use crate::codegen::portable::rows::{LANES, Row, canonical, fused, lanes_where, map, map2, store};
-use crate::ir::masked::Fetch;
 use crate::launch::wavefronts::bindings::{Texels, is_plain_sample};
 use ctm_exec::float::{ONE, flush, number};
 use ctm_exec::r700::Texels as Data;
 use ctm_exec::r700::resources::Wrap;
 use ctm_exec::sample::coordinate;
 use ctm_exec::x1k::Form;
+use ctm_ir::masked::Fetch;
 use ctm_isa::r700::inst::texel_offset;
 use ctm_isa::r700::ops::TexOp;
 use ctm_isa::x1k::ops::Omod;

@@ -1,7 +1,9 @@
-//! Fields of machine instructions with a text form of their own: numbers of calls and mask registers.
+//! Fields of machine instructions with a text form of their own: numbers of calls, mask registers and opcodes.
 
-use crate::ir::text::fields::{Field, numbered};
-use crate::ir::text::{Line, TextError};
+use ctm_ir::numbered;
+use ctm_ir::text::fields::Field;
+use ctm_ir::text::{Line, TextError};
+use ctm_x86::V;
 
 numbered! {
     /// The number of a call.
@@ -51,4 +53,32 @@ macro_rules! mask_registers {
 mask_registers! {
     MaskRegister false None;
     UnderMask true Some(Self(0));
+}
+
+/// The text of an instruction of the encoder's tables: its name there.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Opcode(V);
+
+impl From<V> for Opcode {
+    fn from(op: V) -> Self {
+        Self(op)
+    }
+}
+
+impl From<Opcode> for V {
+    fn from(op: Opcode) -> Self {
+        op.0
+    }
+}
+
+impl Field for Opcode {
+    const NAMED: bool = false;
+
+    fn print(&self, out: &mut String) {
+        out.push_str(self.0.name().unwrap_or("unnamed"));
+    }
+
+    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+        line.parsed("instruction of the encoder's tables (`ctm-x86`)", |word, _| V::from_name(word).map(Self))
+    }
 }

@@ -3,9 +3,9 @@
 //! Vectors are numbered: first the variables that the program uses, then the vectors of blocks. Mask registers are
 //! named outright, as nothing in them outlives the operations that use it.
 
-use super::fields::{MaskRegister, UnderMask};
-use crate::ir::text::fields::Bits;
-use crate::ir::text::instructions;
+use super::fields::{MaskRegister, Opcode, UnderMask};
+use ctm_ir::instructions;
+use ctm_ir::text::fields::Bits;
 use ctm_x86::V;
 
 /// A vector that will live in a register, or in a row of the frame.
@@ -96,13 +96,13 @@ instructions! {
         /// `dst = a`.
         Copy(dst: Vector, a: Src) = "mov";
         /// `dst = op(a, b)`.
-        Two { op: V, dst: Vector, a: Src, b: Src } = "two";
+        Two { op: V as Opcode, dst: Vector, a: Src, b: Src } = "two";
         /// `dst = op(a, b)` with an immediate.
-        TwoImm { op: V, dst: Vector, a: Src, b: Src, imm: u8 } = "two_imm";
+        TwoImm { op: V as Opcode, dst: Vector, a: Src, b: Src, imm: u8 } = "two_imm";
         /// Replaces `dst` by the table's response for the class of the number `a` (AVX-512); see [`fix`].
         Fix { dst: Vector, a: Src, table: u32 as Bits } = "fix";
         /// `dst = op(a)` with an immediate.
-        One { op: V, dst: Vector, a: Src, imm: Option<u8> } = "one";
+        One { op: V as Opcode, dst: Vector, a: Src, imm: Option<u8> } = "one";
         /// `dst = a` shifted; the kind is the opcode's extension: 2 logical right, 4 arithmetic right, 6 left.
         Shift { kind: u8, dst: Vector, a: Src, count: u8 } = "shift";
         /// `dst = ±(a * b) ± c`.
@@ -111,7 +111,7 @@ instructions! {
         MulAdd { negated: Negated, dst: Vector, operands: [Src; 3] } = "mul_add";
         /// `dst = a ? b`, under another mask (0: none). The instruction compares floats or integers, by the predicate
         /// `how`.
-        Test { op: V, how: u8, dst: K as MaskRegister, a: Src, b: Src, under: K as UnderMask } = "test";
+        Test { op: V as Opcode, how: u8, dst: K as MaskRegister, a: Src, b: Src, under: K as UnderMask } = "test";
         /// `dst = class of a`, under another mask.
         Class { class: Class, dst: K as MaskRegister, a: Src, under: K as UnderMask } = "class";
         /// `dst = a | b`.
@@ -123,7 +123,7 @@ instructions! {
         /// `dst = k ? yes : dst`.
         Merge { dst: Vector, k: K as MaskRegister, a: Src } = "merge";
         /// `dst = k ? op(a, b) : dst`.
-        MergeTwo { op: V, dst: Vector, k: K as MaskRegister, a: Src, b: Src } = "merge_two";
+        MergeTwo { op: V as Opcode, dst: Vector, k: K as MaskRegister, a: Src, b: Src } = "merge_two";
         /// Skips the rest of the group when the mask is empty.
         StopIfNone(k: K as MaskRegister) = "stop_if_none";
         /// Stores a vector into a row of the frame.

@@ -1,9 +1,8 @@
 //! The text of the fields of machine instructions.
 
 use super::lir::{Class, Negated, Src, Vector};
-use crate::ir::text::fields::{Field, number};
-use crate::ir::text::{Line, TextError};
-use ctm_x86::V;
+use ctm_ir::text::fields::{Field, number};
+use ctm_ir::text::{Line, TextError};
 
 impl Field for Vector {
     const NAMED: bool = false;
@@ -45,32 +44,6 @@ impl Field for Src {
                 Some(_) => None,
             }
         })
-    }
-}
-
-impl Field for V {
-    const NAMED: bool = false;
-
-    fn print(&self, out: &mut String) {
-        out.push_str(self.name().unwrap_or("unnamed"));
-    }
-
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
-        line.parsed("instruction of the encoder's tables (`ctm-x86`)", |word, _| Self::from_name(word))
-    }
-}
-
-impl Field for Option<u8> {
-    fn print(&self, out: &mut String) {
-        out.push_str(&self.map_or_else(|| "none".to_owned(), |imm| imm.to_string()));
-    }
-
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
-        u8::parse(line).map(Some)
-    }
-
-    fn usual() -> Option<Self> {
-        Some(None)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Direct access of fetches: textures and buffers that memory maps as arrays.
 
-use crate::ir::masked::Fetch;
 use ctm_exec::r700::formats::{Format, keeps_single, unsigned_fraction};
 use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::sample::{FACES, filtered_axes, is_cube};
@@ -8,6 +7,7 @@ use ctm_exec::r700::texture::{self, Detail};
 use ctm_exec::r700::vertex::{VertexFetch, index_offset};
 use ctm_exec::r700::{Launch, Memory, Sampler, Texels as Data, Texture, Tiles};
 use ctm_exec::x1k::{Elements, Form, Input};
+use ctm_ir::masked::Fetch;
 use ctm_isa::r700::inst::{TexFetch, VtxFetch, lod_bias};
 use ctm_isa::r700::ops::{Sel, TexOp};
 use ctm_isa::r700::program::Stage;

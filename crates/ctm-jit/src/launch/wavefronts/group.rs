@@ -3,13 +3,13 @@
 //! wavefront's scratch memory.
 
 use super::wave::{Fetched, LANES, Row, Shared, To, lanes_of};
-use crate::ir::masked::Store;
 use crate::launch::lanes::{BailOut, Result};
 use ctm_exec::r700::Space;
 use ctm_exec::r700::memory::{
     MemoryRead, SHARE_DWORDS, scatter_index, share_dword, share_read_at, shared_address, space, written_components,
 };
 use ctm_exec::x1k::group::uncached_index;
+use ctm_ir::masked::Store;
 use ctm_isa::r700::inst::{CfMem, MemDsr};
 use ctm_isa::r700::ops::MuxCntl;
 use rustc_hash::FxHashMap as Map;

@@ -1,12 +1,12 @@
 //! The positions of a wavefront's lanes, and their start values.
 
 use super::wave::{LANE_NUMBERS, LANES, Row, mask_of};
-use crate::ir::masked::Var;
 use crate::launch::lanes::LANES as VECTOR;
 use ctm_exec::r700::{Divisor, Launch};
 use ctm_exec::ramp::{Makes, Ramp, Single};
 use ctm_exec::x1k::Plane;
 use ctm_exec::{Domain, Position, StartRow};
+use ctm_ir::masked::Var;
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::program::Stage;
 

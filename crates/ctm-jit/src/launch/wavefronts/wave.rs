@@ -3,7 +3,6 @@
 use super::bindings::{Binding, resources};
 use super::group::{Group, Scratch};
 use super::places::Places;
-use crate::ir::masked::{Counter, Fetch, Store, TARGETS};
 use crate::launch::lanes::{BailOut, Result, count_lookups};
 use ctm_exec::Counters;
 use ctm_exec::float::{bits, number};
@@ -12,6 +11,7 @@ use ctm_exec::r700::texture::{self, Gradients, TextureFetch};
 use ctm_exec::r700::vertex::{VertexFetch, index_offset};
 use ctm_exec::r700::{Launch, Memory, VertexEvent};
 use ctm_exec::x1k::{self, sample};
+use ctm_ir::masked::{Counter, Fetch, Store, TARGETS};
 use ctm_isa::r700::inst::{TexFetch, VtxFetch};
 use ctm_isa::r700::ops::TexOp;
 use ctm_isa::r700::program::Stage;

@@ -2,10 +2,10 @@
 
 use crate::compile::Source;
 use crate::compile::program::Program;
-use crate::ir::masked::Var;
 use crate::launch::wavefronts::wave::LANES;
-use crate::lower::pvs::{Lowered, input, lower};
 use ctm_exec::pvs::Launch;
+use ctm_ir::lower::pvs::{Lowered, input, lower};
+use ctm_ir::masked::Var;
 use ctm_isa::pvs::INPUTS;
 use ctm_isa::pvs::flow::to_registers;
 

@@ -32,7 +32,7 @@ pub struct PvsInputs(Vec<(u8, u8, Vec<u32>)>);
 impl PvsInputs {
     /// The inputs that a program reads.
     pub fn new(launch: &Launch<'_>, artifact: &Artifact) -> Self {
-        let column = |var: &crate::ir::masked::Var| {
+        let column = |var: &ctm_ir::masked::Var| {
             let (register, component) = (var.index() / 4, var.index() % 4);
             let bits = launch.vertices.iter().map(|inputs| inputs[register][component]).collect();
             (register as u8, component as u8, bits)

@@ -2,15 +2,15 @@
 
 use crate::compile::Source;
 use crate::compile::program::Program;
-use crate::ir::masked::{Fetch, Store, Var};
 use crate::launch::wavefronts::places::{Waves, row_element};
-use crate::lower::r700::waves_per_group;
 use crate::runtime::options::Options;
 #[cfg(target_arch = "x86_64")]
 use crate::runtime::streams::Streams;
 use ctm_exec::Counters;
 use ctm_exec::r700::memory::space;
 use ctm_exec::r700::{Launch, Space, clocks};
+use ctm_ir::lower::r700::waves_per_group;
+use ctm_ir::masked::{Fetch, Store, Var};
 use std::ops::Deref;
 #[cfg(target_arch = "x86_64")]
 use std::sync::OnceLock;

@@ -7,7 +7,6 @@ use crate::launch::wavefronts::group::Stored;
 use crate::launch::wavefronts::outputs::{Outputs, targets};
 use crate::launch::wavefronts::places::{Places, Starts};
 use crate::launch::wavefronts::wave::{Guest, Reads};
-use crate::lower::r700::waves_per_group;
 use crate::passes::computed;
 use crate::runtime::batches::{EndedAt, Launched, Result, each_lane, written};
 use crate::runtime::direct;
@@ -19,7 +18,6 @@ use crate::{
         masked::exists,
         stream::{InputView, Surfaces},
     },
-    ir::masked::Fetch,
     runtime::streams,
     stream::affine::Given,
     stream::uniform::Uniform,
@@ -31,6 +29,9 @@ use ctm_exec::r700::wavefront::{Context, Wavefront};
 use ctm_exec::r700::{Direct, Exports, Launch, Memory, Space, Target, Texels, Texture, VertexEvent, Written};
 use ctm_exec::watch::Watch;
 use ctm_exec::{Counters, Fault, FaultKind, GroupSize, LaneRows, Position};
+use ctm_ir::lower::r700::waves_per_group;
+#[cfg(target_arch = "x86_64")]
+use ctm_ir::masked::Fetch;
 use ctm_isa::r700::program::Stage;
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;

@@ -3,18 +3,18 @@
 use crate::compile::observe::Observer;
 use crate::compile::program::Program;
 use crate::compile::{Source, masked_form};
-use crate::ir::masked::Var;
-use crate::ir::x1k::Code;
 use crate::launch::lanes::LANES;
 use crate::launch::wavefronts::places::row_element;
 use crate::launch::wavefronts::wave;
-use crate::lower::x1k::{Asked, for_covered_groups, is_moderate, joint, lower};
 use crate::passes::table::Pass;
 use crate::runtime::options::Options;
 #[cfg(target_arch = "x86_64")]
 use crate::runtime::streams::Streams;
 use ctm_exec::Counters;
 use ctm_exec::x1k::Launch;
+use ctm_ir::lower::x1k::{Asked, for_covered_groups, is_moderate, joint, lower};
+use ctm_ir::masked::Var;
+use ctm_ir::x1k::Code;
 use ctm_isa::x1k::TEMPORARIES;
 use ctm_isa::x1k::program::Lookups;
 use std::sync::OnceLock;

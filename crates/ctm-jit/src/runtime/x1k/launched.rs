@@ -3,7 +3,6 @@
 use super::artifact::{Artifact, CONDITIONAL};
 use crate::codegen::backend::Backend;
 use crate::compile::program::Program;
-use crate::ir::masked::{Fetch, Op};
 use crate::launch::direct::{Views, binding};
 use crate::launch::lanes::{LANES, count_lookups};
 use crate::launch::wavefronts::conditional::ConditionalRows;
@@ -30,6 +29,7 @@ use ctm_exec::x1k::lanes::LaneMask;
 use ctm_exec::x1k::plan::plan;
 use ctm_exec::x1k::{ConditionalTest, Elements, Filter, Input, Launch, Memory, Outputs, Wrap};
 use ctm_exec::{Counters, Fault, FaultKind, Position};
+use ctm_ir::masked::{Fetch, Op};
 use ctm_isa::x1k::INPUTS;
 use std::borrow::Cow;
 use std::ops::Range;

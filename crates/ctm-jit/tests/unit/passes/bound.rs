@@ -1,7 +1,7 @@
 //! Tests of `src/passes/bound.rs`.
 
 use super::*;
-use crate::ir::masked::{M, Tally};
+use ctm_ir::masked::{M, Tally};
 
 fn block(alu: u32, ops: Vec<MaskOp>, end: End) -> Block {
     let tally = Tally { alu, ..Tally::default() };

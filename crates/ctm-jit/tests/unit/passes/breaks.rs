@@ -1,8 +1,8 @@
 //! Tests of `src/passes/breaks.rs`.
 
 use super::*;
-use crate::lower::x1k::Asked;
 use ctm_exec::x1k::Constants;
+use ctm_ir::lower::x1k::Asked;
 
 /// The options of lowering.
 const ASKED: Asked = Asked { counts: false, relies: true };
@@ -15,10 +15,10 @@ fn leave_both(before_inner: &str, before_outer: &str) -> usize {
     );
     let assembly = ctm_isa::x1k::text::assemble(&text);
     let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
-    let Some(code) = crate::lower::x1k::lower(&program, &Constants::default(), ASKED) else { panic!("{text}") };
-    assert!(crate::lower::x1k::joint::holds(&code));
+    let Some(code) = ctm_ir::lower::x1k::lower(&program, &Constants::default(), ASKED) else { panic!("{text}") };
+    assert!(ctm_ir::lower::x1k::joint::holds(&code));
     let Some(joined) = joined(&code) else { return 0 };
-    assert!(crate::lower::x1k::joint::holds(&joined));
+    assert!(ctm_ir::lower::x1k::joint::holds(&joined));
     let further = |(old, new): &(&Block, &Block)| match (old.end, new.end) {
         (End::Flow(old), End::Flow(new)) => new.frame < old.frame,
         _ => false,

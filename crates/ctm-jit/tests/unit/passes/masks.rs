@@ -1,7 +1,7 @@
 //! Tests of `src/passes/masks.rs`.
 
 use super::*;
-use crate::ir::masked::{Tally, Value, Var};
+use ctm_ir::masked::{Tally, Value, Var};
 
 /// Variables are read between two writes of the active lanes: the first one determines for which lanes, though no
 /// operation on masks reads it.

@@ -1,7 +1,7 @@
 //! Tests of `src/stream/text.rs`.
 
 use super::*;
-use crate::ir::masked::Code;
+use ctm_ir::masked::Code;
 
 /// A stream of this form whose fetches have no addresses.
 fn stream(code: &str) -> Prepared {

@@ -1,13 +1,13 @@
-//! Operations of one slot on rows: the results of [`crate::ir::values::alu`] for each lane.
+//! Operations of one slot on rows: the results of [`ctm_ir::values::alu`] for each lane.
 //!
 //! The functions are those of `ctm_exec::r700::single`, each in a loop of its own; the others are done lane by lane.
 
 use crate::codegen::portable::rows::{Row, canonical, fma, map, map2, map3, product, sum};
-use crate::ir::values::alu;
 use ctm_exec::float::number;
 use ctm_exec::r700::single::{Value, op2, op3, output};
 use ctm_exec::r700::{ops, transcendental as exact};
 use ctm_exec::transcendental as sequence;
+use ctm_ir::values::alu;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
 
 /// An operation of one slot with its modifiers.

@@ -10,8 +10,6 @@ use unit_rows::{dot_rows, unit_rows};
 use crate::codegen::portable::dense::{Constant, Dense, Step};
 use crate::codegen::portable::lookups::lookup;
 use crate::codegen::portable::rows::{Work, lanes_where, map, map3, on_this_host, store};
-use crate::ir::masked::{Code, End, File, M, MaskOp, Op, Target, Value, Var};
-use crate::ir::values::lane;
 use crate::launch::lanes::{BailOut, Result};
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::wave::{
@@ -19,6 +17,8 @@ use crate::launch::wavefronts::wave::{
 };
 use ctm_exec::float::{NAN, SIGN};
 use ctm_exec::r700::alu::{relative_read, relative_write};
+use ctm_ir::masked::{Code, End, File, M, MaskOp, Op, Target, Value, Var};
+use ctm_ir::values::lane;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 

@@ -1,13 +1,13 @@
-//! Operations of the X1K on rows: the results of [`crate::ir::values::unit_lane`] for each lane, each in a loop of its
+//! Operations of the X1K on rows: the results of [`ctm_ir::values::unit_lane`] for each lane, each in a loop of its
 //! own where there is one.
 
 use crate::codegen::portable::rows::{self, Row, canonical, lanes_where, map, map3};
-use crate::ir::masked::{Dot, Op, Unit};
-use crate::ir::values::{dot_lane, unit_lane};
 use crate::launch::wavefronts::wave::lanes_of;
 use ctm_exec::float::{INFINITY, SIGN, number};
 use ctm_exec::transcendental;
 use ctm_exec::x1k::ops;
+use ctm_ir::masked::{Dot, Op, Unit};
+use ctm_ir::values::{dot_lane, unit_lane};
 use ctm_isa::x1k::ops::{AlphaOp, Omod};
 
 /// An operation of the X1K.

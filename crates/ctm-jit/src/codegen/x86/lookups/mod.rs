@@ -15,12 +15,12 @@ mod levels;
 mod texels;
 
 use super::isa::Isa;
-use crate::ir::masked::Fetch;
 use crate::launch::wavefronts::bindings::{Binding, Items, Levels, Texels, takes_level_0};
 use crate::launch::wavefronts::wave::{GRADIENTS, Row};
 use crate::passes::table::Pass;
 use ctm_exec::r700::texture::{self, Detail, is_comparison};
 use ctm_exec::r700::vertex::own_plain_dwords;
+use ctm_ir::masked::Fetch;
 use ctm_isa::r700::inst::texel_offset;
 use ctm_isa::r700::ops::TexOp;
 use ctm_x86::simd::{self, Array, Do, Simd, each};

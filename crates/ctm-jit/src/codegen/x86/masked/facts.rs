@@ -1,9 +1,9 @@
 //! Analyses of operations and of a whole program before instruction selection: comparisons, and the vectors that may
 //! hold denormals or show the bits of a NaN.
 
-use crate::ir::masked::{Block, Code, File, Op, Unit, Value, Var, indexed};
 use crate::passes::masked::VarSet;
 use ctm_exec::float::{NAN, ONE};
+use ctm_ir::masked::{Block, Code, File, Op, Unit, Value, Var, indexed};
 use ctm_isa::r700::ops::{AluOp, Decides, Domain, Kind, Op2, Test};
 use ctm_x86::{self as asm, V};
 

@@ -4,8 +4,8 @@
 use super::ins::{Indexed, Ins};
 use crate::codegen::target::Target;
 use crate::codegen::x86::lir::{Lir, Src, Vector, each_read};
-use crate::ir::masked::{Block, Code, End, M, MaskOp};
 use crate::passes::masks::Live;
+use ctm_ir::masked::{Block, Code, End, M, MaskOp};
 use ctm_x86::ADD;
 use std::cell::LazyCell;
 

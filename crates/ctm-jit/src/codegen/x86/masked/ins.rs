@@ -1,13 +1,14 @@
 //! The instructions of the back end, and the live ranges of their vectors.
 
 use crate::codegen::x86::allocate::Ranges;
-use crate::codegen::x86::fields::CallNumber;
+use crate::codegen::x86::fields::{CallNumber, Opcode};
 use crate::codegen::x86::lir::{self, Lir, NO_SOURCE, Src, Vector};
 use crate::codegen::x86::lookups::Looked;
-use crate::ir::masked::{Code, Counter, End, M, MaskOp, Op, Var};
-use crate::ir::text::fields::{Field, YieldNumber};
-use crate::ir::text::{Line, TextError, instructions};
 use crate::passes::masked::VarSet;
+use ctm_ir::instructions;
+use ctm_ir::masked::{Code, Counter, End, M, MaskOp, Op, Var};
+use ctm_ir::text::fields::{Field, YieldNumber};
+use ctm_ir::text::{Line, TextError};
 use ctm_x86::V;
 
 /// A call of machine code.
@@ -48,7 +49,7 @@ instructions! {
         /// Stores into a variable.
         Set { dst: Vector, src: Src, under: M } = "set";
         /// Stores the result of an operation on two operands into a variable: AVX-512; on AVX2 a sum, in the active lanes.
-        SetTwo { op: V, dst: Vector, a: Src, b: Src, under: M } = "set_two";
+        SetTwo { op: V as Opcode, dst: Vector, a: Src, b: Src, under: M } = "set_two";
         /// An element of register or constant `base + index`.
         GetRelative { dst: Vector, from: Indexed, base: u8, index: Src } = "get_relative";
         /// Stores into an element of register `base + index`, if there is such a register.

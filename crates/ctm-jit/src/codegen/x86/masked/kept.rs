@@ -6,8 +6,8 @@ use crate::codegen::target::Target;
 use crate::codegen::x86::allocate::Ranges;
 use crate::codegen::x86::kept;
 use crate::codegen::x86::lir::{NO_SOURCE, Src, Vector};
-use crate::ir::masked::{Block, Code};
 use crate::passes::table::Pass;
+use ctm_ir::masked::{Block, Code};
 
 /// The most of them: more rarely get registers.
 const MOST: usize = 8;

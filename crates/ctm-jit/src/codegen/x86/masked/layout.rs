@@ -5,8 +5,8 @@ use crate::launch::wavefronts::wave::{GRADIENTS, LANES};
 
 /// Offsets in the frame.
 pub mod head {
-    use crate::ir::masked::M;
     use crate::launch::wavefronts::wave::EXPORTS;
+    use ctm_ir::masked::M;
 
     /// Pointer to the function that is called.
     pub const FUNCTION: i32 = 0;

@@ -46,13 +46,13 @@ use super::isa::{Isa, X86Target};
 use super::lookups::{Looked, Rows, look_up};
 use super::mode::{forget_underflow, underflowed};
 use super::{Frame, Line, exchange_mode, executable, flushing, mode_now};
-use crate::ir::masked::{Code, Counter, Fetch, M};
-use crate::ir::values;
 use crate::launch::events::note;
 use crate::launch::kept::{Kept, Pool};
 use crate::launch::lanes::BailOut;
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::wave::{EXPORTS, Fetched, GRADIENTS, LANES, Ran, Row, Shared, Wave};
+use ctm_ir::masked::{Code, Counter, Fetch, M};
+use ctm_ir::values;
 
 use ctm_exec::r700::texture::needs_set_gradients;
 use ctm_isa::r700::ops::TexOp;

@@ -9,8 +9,8 @@ use super::ins::Ins;
 use crate::codegen::target::{Cost, Costs, Target};
 use crate::codegen::x86::allocate::{Locations, Ranges};
 use crate::codegen::x86::lir::each_read;
-use crate::ir::masked::{Code, M};
 use crate::launch::lanes::LANES;
+use ctm_ir::masked::{Code, M};
 
 /// The work of a program, for any number of lanes.
 struct Work {

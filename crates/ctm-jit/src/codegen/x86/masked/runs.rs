@@ -9,7 +9,7 @@
 use super::ins::Ins;
 use crate::codegen::target::Target;
 use crate::codegen::x86::lir::{self, Vector};
-use crate::ir::masked::{M, MaskOp};
+use ctm_ir::masked::{M, MaskOp};
 use std::ops::Range;
 
 /// The strips of a program.

@@ -5,8 +5,8 @@ use super::ins::{Call, Ins};
 use super::select::{Select, SelectInputs};
 use crate::codegen::target::Target;
 use crate::codegen::x86::lir::Vector;
-use crate::ir::masked::{Code, File, Op, Unit, Value, Var, indexed};
 use ctm_exec::r700::resources::Wrap;
+use ctm_ir::masked::{Code, File, Op, Unit, Value, Var, indexed};
 
 /// Facts about launches that code may rely on.
 #[derive(Clone, Copy, Debug, Default)]

@@ -17,11 +17,11 @@ use super::ins::{Call, Ins};
 use super::selected::SelectedCode;
 use crate::codegen::x86::lir::Vector;
 use crate::codegen::x86::lookups::Looked;
-use crate::ir::masked::{Code, End, Fetch, Op, Store, Var, Yield};
-use crate::ir::text::code::{lines, put_block, put_definitions, put_line, take_block};
-use crate::ir::text::fields::Field;
-use crate::ir::text::line::listed;
-use crate::ir::text::{Line, TextError};
+use ctm_ir::listing::code::{lines, put_block, put_definitions, put_line, take_block};
+use ctm_ir::masked::{Code, End, Fetch, Op, Store, Var, Yield};
+use ctm_ir::text::fields::Field;
+use ctm_ir::text::line::listed;
+use ctm_ir::text::{Line, TextError};
 use rustc_hash::FxHashMap as Map;
 
 fn text(of: &impl Field) -> String {

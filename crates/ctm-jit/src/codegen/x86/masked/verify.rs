@@ -12,8 +12,8 @@
 use super::ins::Ins;
 use super::selected::SelectedCode;
 use crate::codegen::x86::lir::{self, Lir};
-use crate::ir::masked::Code;
-use crate::ir::verify::{VerifyError, expect_mask, text, verify_mask_op};
+use ctm_ir::masked::Code;
+use ctm_ir::verify::{VerifyError, expect_mask, text, verify_mask_op};
 
 /// Checks every rule. `code`: the masked form that the instructions were selected for.
 ///

@@ -6,7 +6,7 @@ use crate::codegen::target::SCRATCH;
 use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::text::allocated;
 use crate::codegen::x86::{executable, lir::Vector};
-use crate::ir::verify::{VerifyError, text};
+use ctm_ir::verify::{VerifyError, text};
 use ctm_x86::Asm;
 
 /// The largest frame.

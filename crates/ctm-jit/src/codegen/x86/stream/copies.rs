@@ -6,10 +6,10 @@ use super::run::{Rect, Surfaces};
 use super::types::{Chosen, Copies, Kernel, Load, Sum};
 use crate::codegen::x86::lir::{Lir, Src};
 use crate::codegen::x86::masked::facts::UNORDERED;
-use crate::ir::masked::Var;
 use crate::stream::affine::{Fetch, depth};
 use ctm_exec::arrays::Form;
 use ctm_exec::float::NAN;
+use ctm_ir::masked::Var;
 use ctm_x86::{ADD, CMP_F32};
 
 impl Chosen {

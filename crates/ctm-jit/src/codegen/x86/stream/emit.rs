@@ -9,9 +9,9 @@ use crate::codegen::x86::allocate::Given;
 use crate::codegen::x86::kept;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
-use crate::ir::masked::End;
 use crate::passes::table::Pass;
 use crate::stream::affine::{Item, Linear, UNIT};
+use ctm_ir::masked::End;
 use ctm_x86::{Asm, CVT_I32_F32, Cond, Gpr, Int, MUL, RAX, RBP, RBX, RDI, Rm};
 use rustc_hash::FxHashMap as Map;
 

@@ -4,9 +4,9 @@ use super::emit::{Emit, Unit};
 use super::types::{Chosen, Load, Varies, slot_at, table};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
-use crate::ir::masked::Var;
 use crate::stream::affine::{Fetch, Linear};
 use crate::stream::prepare::WHOLE;
+use ctm_ir::masked::Var;
 use ctm_x86::{
     ADD_I32, BROADCAST, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, PERMUTE, RBX, Rm, SHUFFLE, STORE_PAST_CACHES, UNPACK_HIGH,
     UNPACK_LOW,

@@ -9,7 +9,7 @@ use super::input::Needs;
 use super::{ACTIVE, Emit};
 use crate::codegen::x86::masked::wide::{SHL, SHR};
 use crate::codegen::x86::vectors::{Place, Vectors};
-use crate::ir::masked::{M, Target};
+use ctm_ir::masked::{M, Target};
 use ctm_x86::{Cond, Int, OR_F32, RAX, RCX, Rm};
 
 impl Emit<'_> {

@@ -6,7 +6,7 @@ use super::super::layout::Layout;
 use crate::codegen::x86::X86Target;
 use crate::codegen::x86::allocate::{Locations, MOST_PIECES, Ranges};
 use crate::codegen::x86::lir::{Src, Vector};
-use crate::ir::masked::{Block, Code, End, M, Var};
+use ctm_ir::masked::{Block, Code, End, M, Var};
 use ctm_x86::{Gpr, RDI, RSI};
 use std::ops::Range;
 

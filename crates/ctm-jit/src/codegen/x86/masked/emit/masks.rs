@@ -3,7 +3,7 @@
 use super::{ACTIVE, Emit};
 use crate::codegen::x86::masked::layout::head;
 use crate::codegen::x86::masked::wide;
-use crate::ir::masked::{M, MaskOp};
+use ctm_ir::masked::{M, MaskOp};
 use ctm_x86::{Gpr, Int, RAX, RBX, RCX};
 
 impl Emit<'_> {

@@ -10,7 +10,7 @@ use crate::codegen::x86::masked::ins::Ins;
 use crate::codegen::x86::masked::layout::{ACTIVE_ROWS, head};
 use crate::codegen::x86::masked::wide::{SHL, SHR};
 use crate::codegen::x86::vectors::{Place, Vectors};
-use crate::ir::masked::M;
+use ctm_ir::masked::M;
 use ctm_x86::{
     AND_F32, BROADCAST, BROADCAST_BYTE, Cond, Gpr, Int, MOVUPS_LOAD, PSRA, RAX, RBX, RCX, RDI, RDX, RSI, Rm, SHIFT_IMM,
     SHIFT_LEFT,

@@ -7,9 +7,9 @@ use crate::codegen::x86::masked::ins::Indexed;
 use crate::codegen::x86::masked::layout::{INDEX_ROWS, ROW, VALUE_ROWS, head, lane_numbers};
 use crate::codegen::x86::masked::wide::{SHL, SHR};
 use crate::codegen::x86::vectors::Vectors;
-use crate::ir::masked::M;
 use ctm_exec::float::NAN;
 use ctm_exec::r700::memory::SHARE_DWORDS;
+use ctm_ir::masked::M;
 use ctm_x86::{
     ADD_I32, AND, CMP_U32, Cond, EQUAL_I32, Gpr, Int, MIN_U32, PSLL, RAX, RBP, RBX, RCX, RDX, Rm, SHIFT_IMM,
 };

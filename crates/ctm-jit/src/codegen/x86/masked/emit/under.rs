@@ -6,7 +6,7 @@ use crate::codegen::x86::masked::facts::{UNORDERED, opposite};
 use crate::codegen::x86::masked::ins::Ins;
 use crate::codegen::x86::masked::wide::SHR;
 use crate::codegen::x86::vectors::Vectors;
-use crate::ir::masked::M;
+use ctm_ir::masked::M;
 use ctm_x86::{AND_F32, CMP_F64, Cond, MOVUPS_LOAD, MOVUPS_STORE, PSRA, RAX, Rm, SHIFT_IMM, V};
 
 impl<'a> Emit<'a> {

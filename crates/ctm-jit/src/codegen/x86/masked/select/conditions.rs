@@ -4,7 +4,7 @@ use super::{Plan, Select};
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
 use crate::codegen::x86::masked::facts::{Comparison, INT_EQUAL, INT_NOT_EQUAL, Side, mirrored, opposite, truth};
 use crate::codegen::x86::scalar::Sink;
-use crate::ir::masked::{Block, Condition, Op, Value};
+use ctm_ir::masked::{Block, Condition, Op, Value};
 use ctm_isa::r700::ops::Op2;
 use ctm_x86 as asm;
 

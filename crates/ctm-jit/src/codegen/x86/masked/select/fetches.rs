@@ -7,10 +7,10 @@ use super::{Plan, Select};
 use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
 use crate::codegen::x86::lookups::{Looked, REPEATS_BELOW};
 use crate::codegen::x86::scalar::Sink;
-use crate::ir::masked::{Fetch, M, Value};
 use crate::launch::wavefronts::wave::CUBE;
 use ctm_exec::float::{HALF, INFINITY, SIGN};
 use ctm_exec::r700::resources::Wrap;
+use ctm_ir::masked::{Fetch, M, Value};
 use ctm_isa::r700::ops::TexOp;
 use ctm_x86::{
     ADD, ADD_I32, AND, CMP_I32, CMP_U32, CVT_F32_I32, MAX, MIN, MIN_U32, MUL, MUL_I32, OR, PERMUTE_IN_QUAD, PSLL,

@@ -7,8 +7,8 @@ use super::{Plan, Select, negates, without_sign};
 use crate::codegen::x86::lir::{Class, Lir, Negated, Src, Vector};
 use crate::codegen::x86::masked::facts::{EQUAL, NOT_EQUAL};
 use crate::codegen::x86::scalar::{self, Sink, Special};
-use crate::ir::masked::{Op, Unit};
 use ctm_exec::float::{ONE, SIGN};
+use ctm_ir::masked::{Op, Unit};
 use ctm_isa::x1k::ops::Omod;
 use ctm_x86 as asm;
 

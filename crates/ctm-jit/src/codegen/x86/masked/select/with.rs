@@ -5,7 +5,7 @@ use crate::codegen::target::Target;
 use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
 use crate::codegen::x86::masked::alu::{self, AluSink, Operand};
 use crate::codegen::x86::scalar::Sink;
-use crate::ir::masked::{Op, Value};
+use ctm_ir::masked::{Op, Value};
 
 /// Whether a factor is known to be neither zero, infinite nor NaN.
 fn is_ordinary(plan: &Plan<'_>, value: Value) -> bool {

@@ -3,13 +3,13 @@
 use crate::codegen::x86::masked::Native;
 use crate::codegen::x86::masked::layout::head;
 use crate::codegen::x86::transfer::scaled;
-use crate::ir::masked::M;
 use crate::launch::wavefronts::outputs::Output;
 use crate::launch::wavefronts::places::Places;
 use crate::launch::wavefronts::wave::{LANES, Row, lanes_of, mask_of};
 use ctm_exec::Position;
 use ctm_exec::r700::Written;
 use ctm_exec::x1k::Form;
+use ctm_ir::masked::M;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
     _mm_shuffle_ps, _mm_storeu_ps, _mm256_castps256_ps128, _mm256_extractf128_ps, _mm256_loadu_ps,

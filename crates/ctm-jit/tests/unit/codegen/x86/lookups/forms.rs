@@ -6,7 +6,6 @@ use crate::codegen::x86::masked::{Assumed, Native, Variant};
 use crate::compile::machine::Inputs;
 use crate::compile::machine_code;
 use crate::compile::observe::Observer;
-use crate::ir::masked::{Block, Code, End, Fetch, M, Op, Tally, Value, Var};
 use crate::launch::wavefronts::bindings::{Binding, Texels};
 use crate::launch::wavefronts::wave::{Guest, LANES, Ran, Shared, Wave};
 use crate::tests::guarded::Guarded;
@@ -15,6 +14,7 @@ use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::Tiles;
 use ctm_exec::x1k::sample::lookup;
 use ctm_exec::x1k::{Elements, Filter, Form, Input, Memory, Outputs, Sampler, Wrap, Written};
+use ctm_ir::masked::{Block, Code, End, Fetch, M, Op, Tally, Value, Var};
 use ctm_isa::r700::random::Random;
 use std::sync::atomic::AtomicU32;
 

@@ -1,7 +1,7 @@
 //! Tests of `src/codegen/x86/masked/fused.rs`.
 
 use super::*;
-use crate::ir::masked::Tally;
+use ctm_ir::masked::Tally;
 
 /// The variable, and the vector that is stored into it.
 const VARIABLE: Vector = Vector(0);

@@ -30,7 +30,7 @@ fn errors_say_where_and_what_is_allowed() {
 /// Each name means one operation of its level.
 #[test]
 fn names_are_unique() {
-    use crate::ir::masked::Op;
+    use ctm_ir::masked::Op;
     for names in [Ins::names(), Op::names()] {
         let unique: std::collections::BTreeSet<&str> = names.iter().copied().collect();
         assert_eq!(unique.len(), names.len(), "{names:?}");

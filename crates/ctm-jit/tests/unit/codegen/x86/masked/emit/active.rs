@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::codegen::x86::lir::Src;
-use crate::ir::masked::{Tally, Target};
+use ctm_ir::masked::{Tally, Target};
 
 /// Three blocks in a ring, one of which jumps by the active lanes: to the next of the ring, or to a block that needs
 /// them as mask registers. Each block's need is the one of the block that comes after it in the ring, and blocks are

@@ -1,0 +1,3 @@
+//! Tests of this crate, one program.
+
+mod layout;
