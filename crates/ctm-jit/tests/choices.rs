@@ -13,7 +13,7 @@ fn constant(r: &mut Random) -> &'static str {
     r.of(&["0", "1", "0.5", "2", "-1", "-2", "-0.5", "12", "0.125"])
 }
 
-/// A component that holds anything: coordinates, values computed from them, constants that are no ordinary numbers.
+/// A component of arbitrary values: coordinates, values computed from them, constants that are no ordinary numbers.
 fn anything(r: &mut Random) -> &'static str {
     r.of(&["x.r", "-x.r", "x.g", "|x.b|", "x.a", "c.r", "c.g", "-c.b", "c.a", "k.r", "-k.g"])
 }

@@ -184,7 +184,10 @@ fn check(text: &str, result: &str) -> Result<(), String> {
         return Err("there is no `; check:`".to_owned());
     }
     if has(text, "precise") && checks != found {
-        return Err("the result is another one (UPDATE_EXPECT=1 writes it)".to_owned());
+        let line = (0..).find(|&n| checks.get(n) != found.get(n)).unwrap_or(0);
+        let shown = |lines: &[&str]| lines.get(line).map_or("the end".to_owned(), |line| format!("`{line}`"));
+        let (is, expected) = (shown(&found), shown(&checks));
+        return Err(format!("line {} is {is}, expected is {expected} (UPDATE_EXPECT=1 writes the result)", line + 1));
     }
     let mut rest = found.iter();
     for check in checks {

@@ -215,7 +215,7 @@ impl<'a> Machine<'a> {
         let Inputs { form: Form { code, live, .. }, start, exports, variant, .. } = self.inputs;
         let SelectedCode { lists, vars, used, calls, .. } = &self.selected;
         let live_in = used.iter().copied().filter(|&var| live.first().is_some_and(|live| live.contains(var)));
-        // Lanes that do not write an element may hold anything there.
+        // An element is undefined in lanes that do not write it.
         let mut read = VarSet::NONE;
         let gets = |op: &Op| if let Op::Get(var) = *op { Some(var) } else { None };
         code.blocks.iter().flat_map(|block| &block.ops).filter_map(gets).for_each(|var| read.insert(var));

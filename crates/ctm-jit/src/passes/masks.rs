@@ -367,7 +367,7 @@ impl Bits {
             MaskOp::Or(_, a, b) => made(a, b, 0b1110, 0),
             MaskOp::Xor(_, a, b) => made(a, b, 0b0110, 0),
             MaskOp::Quads(_, a) => made(a, M::EXISTING, 0b1000, 0b0100),
-            // Lanes that do not exist hold anything.
+            // The values of lanes that do not exist are undefined.
             MaskOp::Lanes(d, _) => made(d, d, 0, 0b1111),
             // A number has no rows: it is never defined.
             MaskOp::Number(d, _) | MaskOp::Add(d, ..) => made(d, d, 0, 0),

@@ -146,7 +146,7 @@ impl Case {
         case
     }
 
-    /// Every target anew, little larger than the domain, as each run copies them; or with room between the rows.
+    /// New targets. They are a little larger than the domain, because each run copies them, or have gaps between their rows.
     pub(super) fn add_targets(&mut self, seed: u64) {
         let width = if seed % 8 == 1 { 64 } else { (self.domain.i1 + 1).next_multiple_of(1 << (seed % 4)) };
         let blank = Picture::filled(width, self.domain.j1 + 1, [-3.0; 4]);

@@ -10,7 +10,7 @@
 //! | `units` | operands, results and writes of an instruction |
 //! | `functions` | operations |
 //!
-//! Left to the reference interpreter: programs that fault, addresses of registers other than constants relative to A0 or aL, more than [`TEMPORARIES`]
+//! Left to the reference interpreter: programs that fault, addresses of registers other than constants relative to A0 or aL, more than `TEMPORARIES`
 //! temporaries, M2X_ADD.
 
 mod functions;

@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicU32;
 
 /// The most lanes of a wavefront here.
 pub const LANES: usize = 64;
-/// One element of all lanes; lanes beyond those of the wavefront hold anything.
+/// One element of all lanes; the values of lanes after the last of the wavefront are undefined.
 pub type Row = [u32; LANES];
 /// The number of each lane.
 pub const LANE_NUMBERS: Row = {

@@ -59,7 +59,7 @@ pub struct Rows<'a> {
     pub at: &'a [Row; 4],
     /// Gradients and a cube that were set before.
     pub set: &'a [Row; GRADIENTS],
-    /// The result. Lanes that do not look up hold anything.
+    /// The result. The values of lanes without a lookup are undefined.
     pub to: &'a mut [Row; 4],
     /// Lanes that look up.
     pub lanes: u64,
@@ -103,7 +103,7 @@ impl Looked {
     }
 }
 
-/// Looks up in mapped arrays; returns whether that could be done. If not, result rows hold anything.
+/// Looks up in mapped arrays; returns whether that could be done. If not, the result rows are undefined.
 ///
 /// # Safety
 /// The processor has the instruction set.

@@ -2,7 +2,8 @@
 //!
 //! Registers hold doubles as two dwords, so a vector of doubles is two vectors of dwords. For arithmetic they are
 //! unpacked into elements of 64 bits, which the processor adds and multiplies. It flushes denormals exactly as
-//! `ctm_exec::r700::ops64` does. It makes NaN operands quiet, where R700 passes them on, so they are put back.
+//! `ctm_exec::r700::ops64` does. The host makes NaN operands quiet. R700 passes them on unchanged, so the code stores
+//! the operands over those results.
 //! Operations that only split and join exponents and fractions are done on the dwords.
 
 use super::alu::Alu;

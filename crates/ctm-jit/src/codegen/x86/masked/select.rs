@@ -6,10 +6,11 @@
 mod conditions;
 mod dots;
 mod fetches;
+mod native;
 mod units;
 mod with;
 
-use super::alu::{self, Alu, Operand};
+use super::alu::Alu;
 use super::doubles::{Double, Results, Wide};
 use super::facts::{EQUAL, Facts, Known, UNORDERED, truth};
 use super::ins::{Call, Indexed, Ins};
@@ -18,13 +19,12 @@ use crate::codegen::target::Target;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
 use conditions::compound;
-use ctm_exec::float::{NAN, SIGN};
+use ctm_exec::float::NAN;
 use ctm_exec::r700::resources::Wrap;
 use ctm_ir::masked::{Block, Code, File, M, MaskOp, Op, Store, Unit, Value, Var, indexed};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2};
 use ctm_isa::x1k::ops::Omod as XOmod;
 use ctm_x86 as asm;
-use with::With;
 
 /// The inputs of instruction selection.
 #[derive(Clone, Copy)]
@@ -501,80 +501,6 @@ impl<'a> Select<'a> {
         let results = Wide { op, omod, clamp }.emit(self, operands)?;
         self.doubles.push((key, results));
         results.get(part).copied()
-    }
-
-    /// Makes a vector; false when the operation has no instructions.
-    fn native(&mut self, plan: &Plan<'_>, place: usize, dst: Vector) -> bool {
-        match plan.block.ops[place] {
-            Op::Number(m) => self.put(Ins::Number(dst, m)),
-            Op::Abs(a) => {
-                let a = self.src(plan, a);
-                self.push(Lir::Two { op: asm::AND, dst, a, b: Src::Literal(!SIGN) });
-            }
-            Op::Neg(a) => {
-                let a = self.src(plan, a);
-                self.push(Lir::Two { op: asm::XOR, dst, a, b: Src::Literal(SIGN) });
-            }
-            Op::Select([c, a, b]) => {
-                if let Some(condition) = compound(plan.block, Value(place as u32)) {
-                    self.condition(plan, condition, true);
-                    self.push(Lir::Blend { dst, k: 1, yes: Src::Literal(u32::MAX), no: Src::Literal(0) });
-                    return true;
-                }
-                self.choose(plan, dst, [c, a, b]);
-                if plan.known[place].mends_nan() {
-                    self.one_nan(dst);
-                }
-            }
-            Op::Holds { op, operands: ab, wanted } => {
-                if !self.holds(plan, (op, ab), wanted) {
-                    return false;
-                }
-                self.push(Lir::Blend { dst, k: 1, yes: Src::Literal(u32::MAX), no: Src::Literal(0) });
-            }
-            Op::GetRelative { file, base, element, index } => {
-                let file = match file {
-                    File::Gprs(count) => match self.vars[Var::gpr(0, usize::from(element)).index()] {
-                        Some(first) => Indexed::Gprs { first, count },
-                        None => return false,
-                    },
-                    File::Constants(first, count) => {
-                        Indexed::Constants { first: 4 * u32::from(first) + u32::from(element), count }
-                    }
-                    File::Share => Indexed::Share,
-                };
-                let index = self.src(plan, index);
-                self.put(Ins::GetRelative { dst, from: file, base, index });
-            }
-            Op::Cube { element, operands: values, omod, clamp } => {
-                let operands = values.map(|value| Operand {
-                    src: self.src(plan, value),
-                    flushed: plan.known[value.index()].flushed,
-                    number: false,
-                    value: value.0,
-                    negated: false,
-                });
-                let alu = Alu { op: AluOp::Op2(Op2::Cube), omod, clamp, seen: plan.known[place].shows_nan() };
-                alu::cube(self, dst, element, operands, alu);
-            }
-            Op::Unit(..) => return self.unit(plan, place, dst),
-            Op::Dot(dot, all) => self.dot(plan, (place, dst), dot, &all),
-            Op::QuadLane(a, lane) => {
-                let a = self.src(plan, a);
-                self.push(Lir::One { op: asm::PERMUTE_IN_QUAD, dst, a, imm: Some(0x55 * lane) });
-            }
-            ref own @ Op::Alu { op, operands: values, omod, clamp } => {
-                let operands = values.map(|value| {
-                    let (negated, of) = without_sign(plan.block, negates(own), value);
-                    let Known { flushed, number, .. } = plan.known[of.index()];
-                    Operand { src: self.src(plan, of), flushed, number, value: of.0, negated }
-                });
-                let alu = Alu { op, omod, clamp, seen: plan.known[place].shows_nan() };
-                return alu.emit(&mut With { select: self, plan }, dst, operands);
-            }
-            _ => return false,
-        }
-        true
     }
 }
 

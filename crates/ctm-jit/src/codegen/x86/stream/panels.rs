@@ -28,7 +28,7 @@ const MOST_BEYOND: usize = 4 << 20;
 const PIECE_BYTES: u32 = 256 << 10;
 /// Rows of a piece that has more than one: at least this many, and at least a tile's.
 const PIECE_ROWS: u32 = 16;
-/// Columns of a piece are a multiple of this where possible: those of most tiles.
+/// The number of columns of a piece is a multiple of this where possible: most tiles have this many columns.
 const PIECE_COLUMNS: u32 = 32;
 /// The most elements of an input that a piece may read, for each of its processors.
 const MOST_READ: i64 = 4;
