@@ -19,6 +19,9 @@ pub(crate) const PER_LAUNCH: usize = 512;
 /// Quads whose parameters are interpolated together.
 const TOGETHER: usize = 32;
 
+/// Adjacent quads of a piece from which on it is worth it to compute once what they have in common.
+const LEAST_SHARED: usize = 3;
+
 /// A quad of the pixel program. Its uncovered pixels run, too, and are not counted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShadeQuad {
@@ -77,13 +80,20 @@ impl Wide for Weighed<'_> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         let Self { weights, quads, pieces, raster, of } = self;
-        for (weights, quad) in weights.iter_mut().zip(quads) {
-            let setup = &pieces[quad.setup as usize].setup;
-            *weights = if of == Place::Centre && quad.sample.is_none() {
-                setup.weights_of_quad([quad.quad.x, quad.quad.y], raster.centre())
-            } else {
-                setup.weights(places(raster, of, quad))
-            };
+        let mut all = weights.iter_mut();
+        for quads in quads.chunk_by(|a, b| a.setup == b.setup) {
+            let piece = &pieces[quads[0].setup as usize];
+            let setup = &piece.setup;
+            let is_shared = quads.len() >= LEAST_SHARED && of == Place::Centre && quads[0].sample.is_none();
+            let shared = if is_shared { setup.quad_weights(piece.bounds(), raster.centre()) } else { None };
+            for (quad, weights) in quads.iter().zip(all.by_ref()) {
+                let at = [quad.quad.x, quad.quad.y];
+                *weights = match &shared {
+                    Some(shared) => shared.at(at),
+                    None if of == Place::Centre && quad.sample.is_none() => setup.weights_of_quad(at, raster.centre()),
+                    None => setup.weights(places(raster, of, quad)),
+                };
+            }
         }
     }
 }

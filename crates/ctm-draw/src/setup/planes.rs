@@ -127,10 +127,7 @@ impl Setup {
         let steps = [[0.0; LANES]; 2];
         let mut depths = Depths { setup: self, shape, centre, planes: None, steps };
         let Share::Triangle(area) = self.share else { return depths };
-        let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
-        let (x, y) = (centre - x0, centre - y0);
-        let second = [x * (y2 - y0) - (x2 - x0) * y, UNITS * (y2 - y0), UNITS * (x0 - x2)];
-        let third = [(x1 - x0) * y - x * (y1 - y0), UNITS * (y0 - y1), UNITS * (x1 - x0)];
+        let [second, third] = self.area_planes(centre);
         // Sums and products of whole numbers are exact within bounds; a plane is largest at a corner.
         let is_exact = |plane: [i64; 3]| {
             [[rect.left, rect.top], [rect.right, rect.top], [rect.left, rect.bottom], [rect.right, rect.bottom]]
@@ -148,6 +145,35 @@ impl Setup {
             }
         }
         depths
+    }
+
+    /// Twice the areas that pixels make with the edges opposite the second and the third corner, as planes over the window. `place`: the place in a pixel.
+    fn area_planes(&self, place: i64) -> [[i64; 3]; 2] {
+        let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
+        let (x, y) = (place - x0, place - y0);
+        let second = [x * (y2 - y0) - (x2 - x0) * y, UNITS * (y2 - y0), UNITS * (x0 - x2)];
+        let third = [(x1 - x0) * y - x * (y1 - y0), UNITS * (y0 - y1), UNITS * (x1 - x0)];
+        [second, third]
+    }
+
+    /// The weights of the quads of a triangle in a rectangle, each pixel at this place within it. `None` where numbers become too large, and of lines and points.
+    #[inline(always)]
+    pub(crate) fn quad_weights(&self, rect: Rect, place: i64) -> Option<QuadWeights<'_>> {
+        let Share::Triangle(area) = self.share else { return None };
+        let planes = self.area_planes(place);
+        let most = |a: i32, b: i32| i64::from(a.unsigned_abs().max(b.unsigned_abs())) + 2;
+        let (columns, rows) = (most(rect.left, rect.right), most(rect.top, rect.bottom));
+        // Then all products and sums of them are exact.
+        let is_exact = |&[origin, di, dj]: &[i64; 3]| {
+            origin.abs() < 1 << 51
+                && di.abs().saturating_mul(columns) < 1 << 50
+                && dj.abs().saturating_mul(rows) < 1 << 50
+        };
+        planes.iter().all(is_exact).then(|| QuadWeights {
+            setup: self,
+            planes: planes.map(|plane| plane.map(|of| of as f64)),
+            inverse: 1.0 / area as f64,
+        })
     }
 
     /// The depth of every pixel, if it is the same for all.
@@ -317,6 +343,35 @@ impl Depths<'_> {
     }
 }
 
+/// The weights of the quads of a piece: [`Setup::weights_of_quad`] with everything computed once that they have in common.
+pub(crate) struct QuadWeights<'s> {
+    setup: &'s Setup,
+    /// Twice the areas that pixels make with edges, as planes over the window that are exact.
+    planes: [[f64; 3]; 2],
+    inverse: f64,
+}
+
+impl QuadWeights<'_> {
+    /// The weights of a quad, from its first pixel on.
+    #[inline(always)]
+    pub(crate) fn at(&self, [x, y]: [i32; 2]) -> Weights {
+        let (x, y) = (f64::from(x), f64::from(y));
+        // Loops alone: in a function for other vectors, compilers leave calls of closures as calls.
+        let mut shares = [[1.0; 4]; 3];
+        for (shares, &[origin, di, dj]) in shares[1..].iter_mut().zip(&self.planes) {
+            let first = origin + x * di + y * dj;
+            *shares = [first, first + di, first + dj, first + di + dj];
+            for share in shares {
+                *share *= self.inverse;
+            }
+        }
+        for n in 0..4 {
+            shares[0][n] = 1.0 - shares[1][n] - shares[2][n];
+        }
+        self.setup.weights_of(shares)
+    }
+}
+
 impl Weights {
     /// An element between three vertices at the four places: computed in double precision, rounded once.
     #[must_use]
@@ -336,5 +391,55 @@ impl Weights {
             (true, false) => std::array::from_fn(|n| (a + ac * third[n]) as f32),
             (false, false) => std::array::from_fn(|n| (a + ab * second[n] + ac * third[n]) as f32),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Truth: the weights of one quad by itself.
+    #[test]
+    fn quads_of_a_piece_have_their_own_weights() {
+        let mut state = 0x9e37_79b9_7f4a_7c15u64;
+        let mut below = |n: u64| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (state >> 33) % n
+        };
+        let mut shared = 0;
+        for case in 0..2000 {
+            let far = [1 << 12, 1 << 18, 1 << 22, 1 << 28][case % 4];
+            let mut corner = || Corner {
+                at: [0, 1].map(|_| below(far) as i64 - far as i64 / 4),
+                z: below(1000) as f64 / 999.0,
+                reciprocal_w: if case % 3 == 0 { 1.0 } else { 0.1 + below(1000) as f64 / 300.0 },
+            };
+            let corners = [corner(), corner(), corner()];
+            let area = crate::raster::Triangle::new(corners.map(|corner| corner.at)).area;
+            let setup = Setup {
+                corners,
+                cut: None,
+                share: Share::Triangle(area.max(1)),
+                slots: [0, 1, 2],
+                provoking: 0,
+                primitive: 0,
+                instance: 0,
+                is_front: true,
+                offset: 0.0,
+                depth_range: [0.0, 1.0],
+                layer: 0,
+                sprite: None,
+            };
+            let side = (far >> 8) as i32 + 16;
+            let rect = Rect { left: 0, top: 0, right: side, bottom: side };
+            let Some(of_piece) = setup.quad_weights(rect, 128) else { continue };
+            for _ in 0..8 {
+                let at = [0, 1].map(|_| below(side as u64) as i32 & !1);
+                let [found, expected] = [of_piece.at(at), setup.weights_of_quad(at, 128)].map(|of| format!("{of:?}"));
+                assert_eq!(found, expected, "case {case}, {at:?}");
+                shared += 1;
+            }
+        }
+        assert!(shared > 4000, "{shared} quads were compared");
     }
 }
