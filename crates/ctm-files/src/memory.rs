@@ -11,10 +11,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The first component of paths in memory.
 pub const ROOT: &str = "<memory>";
 
-/// The files of each folder, by their paths without `.` and `..`.
-static FOLDERS: Mutex<BTreeMap<PathBuf, BTreeMap<PathBuf, Arc<[u8]>>>> = Mutex::new(BTreeMap::new());
+/// Files by their paths without `.` and `..`.
+type Files = BTreeMap<PathBuf, Arc<[u8]>>;
 
-fn folders() -> MutexGuard<'static, BTreeMap<PathBuf, BTreeMap<PathBuf, Arc<[u8]>>>> {
+/// The files of each folder.
+static FOLDERS: Mutex<BTreeMap<PathBuf, Files>> = Mutex::new(BTreeMap::new());
+
+fn folders() -> MutexGuard<'static, BTreeMap<PathBuf, Files>> {
     FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

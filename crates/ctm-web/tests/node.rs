@@ -59,6 +59,7 @@ fn random_programs_have_the_same_results_in_webassembly() {
 
 #[test]
 fn run_vectors_hold_in_webassembly() {
+    assert_eq!(checks::vectors(), "");
     let Some(folder) = built() else { return };
     assert_eq!(in_node(&folder, &["vectors"]), "");
 }

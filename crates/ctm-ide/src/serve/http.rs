@@ -3,9 +3,10 @@
 //! A request's head is read and judged by itself; its body is read by those who want it. Every read and write ends at the deadline of its [`Wire`].
 
 use super::memory::Share;
+use ctm_exec::Instant;
 use std::io::{Error, ErrorKind, Read, Result as IoResult, Write};
 use std::net::{Shutdown, TcpStream};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The longest request line and headers, in bytes.
 const LONGEST_HEAD: usize = 16 << 10;
