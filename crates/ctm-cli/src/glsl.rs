@@ -145,7 +145,10 @@ fn write(console: &Console, args: &GlslArgs, pair: Pair) -> Ending {
         console.write(output, hex::write_words(&pixel.code.words, 2).as_bytes())?;
         return Ok(Exit::Done);
     }
-    let job = output.extension().is_some_and(|e| e == "toml").then(|| job(output, [&vertex, &pixel]));
+    let job = output
+        .extension()
+        .is_some_and(|e| e == "toml")
+        .then(|| job(output, [&args.vertex, &args.fragment], [&vertex, &pixel]));
     let container =
         gfd::build(&[vertex, pixel]).map_err(|e| Failure::wrong(e.name(), format!("{}: {e}", output.display())))?;
     match (output.extension().and_then(|e| e.to_str()), job) {
@@ -163,15 +166,25 @@ fn write(console: &Console, args: &GlslArgs, pair: Pair) -> Ending {
     Ok(Exit::Done)
 }
 
+/// The name of a file in a job: relative to the job where it is in its folder or below, otherwise the whole path.
+fn beside(file: &Path, job: &Path) -> String {
+    let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = job.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (file, folder) = (whole(file), whole(folder));
+    Value::from(file.strip_prefix(&folder).unwrap_or(&file).to_string_lossy()).to_string()
+}
+
 /// A job of `ctm draw` with every constant and texture that is to be filled in.
-fn job(output: &Path, programs: [&gfd::NewProgram; 2]) -> String {
+fn job(output: &Path, shaders: [&Path; 2], programs: [&gfd::NewProgram; 2]) -> String {
     use gfd::header::VariableKind::{Sampler, Uniform};
     let container = output.with_extension("gsh");
     let picture = output.with_extension("png");
     let name = |path: &Path| Value::from(path.file_name().unwrap_or_default().to_string_lossy()).to_string();
     let mut out = format!(
-        "size = [320, 240]\nprograms = [{}]\nmesh = \"cube\"\n\n[[target]]\nsave = {}\n",
+        "size = [320, 240]\nprograms = [{}]\nglsl = [{}, {}]\nmesh = \"cube\"\n\n[[target]]\nsave = {}\n",
         name(&container),
+        beside(shaders[0], output),
+        beside(shaders[1], output),
         name(&picture)
     );
     let variables = |wanted| {

@@ -9,6 +9,7 @@ use ctm::trace::{Count, Limits, Profile, Trace};
 use ctm_exec::Position;
 use ctm_isa::r700::inst::ClauseBody;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -134,6 +135,7 @@ fn summary(profile: &Profile, slots: Option<(u64, u64)>) -> String {
 
 fn as_text(profile: &Profile, slots: Option<(u64, u64)>) -> String {
     let mut out = summary(profile, slots);
+    let _ = writeln!(out, "lines of {}", profile.listing.name);
     let _ =
         writeln!(out, "{:>10} {:>6} {:>6} {:>9} {:>10} {:>10}", "runs", "lanes", "split", "fetches", "bytes", "clocks");
     for (n, line) in (1..).zip(&profile.listing.lines) {
@@ -155,6 +157,27 @@ fn as_text(profile: &Profile, slots: Option<(u64, u64)>) -> String {
                 );
             }
         }
+    }
+    out.push_str(&glsl_text(profile));
+    out
+}
+
+/// The counts of each line of the GLSL that the program was compiled from, where it is known.
+fn glsl_text(profile: &Profile) -> String {
+    let Some(glsl) = &profile.listing.glsl else { return String::new() };
+    let mut all = BTreeMap::<usize, (u64, Vec<usize>)>::new();
+    for (line, of) in glsl.pairs(&profile.listing) {
+        let (sum, lines) = all.entry(of).or_default();
+        *sum += profile.of_line(line).map_or(0, |count| clocks(&count));
+        lines.push(line);
+    }
+    let mut out = format!("\n{:>10}  lines of {}; clocks of a group are with its first line\n", "clocks", glsl.name);
+    for (n, text) in (1..).zip(&glsl.lines) {
+        let (sum, of) = all.get(&n).map_or((String::new(), String::new()), |(sum, lines)| {
+            let names: Vec<String> = lines.iter().map(ToString::to_string).collect();
+            (sum.to_string(), format!("   <- {}", names.join(" ")))
+        });
+        let _ = writeln!(out, "{sum:>10} {n:>5}  {text}{of}");
     }
     out
 }
@@ -180,11 +203,13 @@ fn as_json(profile: &Profile, slots: Option<(u64, u64)>) -> Value {
             value["item"] = at.item.into();
             value["line"] = profile.listing.line(*at).into();
             value["text"] = profile.listing.text(*at).into();
+            value["glsl_line"] = profile.listing.glsl.as_ref().and_then(|glsl| glsl.line(*at)).into();
             value
         })
         .collect();
     json!({
         "program": profile.listing.name,
+        "glsl": profile.listing.glsl.as_ref().map(|glsl| &glsl.name),
         "total": count(&profile.total()),
         "slots": slots.map(|(used, all)| json!({ "used": used, "all": all })),
         "instructions": instructions,

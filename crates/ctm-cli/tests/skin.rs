@@ -225,3 +225,77 @@ fn a_skinned_picture_is_saved_and_explained() {
     d.good(&[&["draw"], &flags[..3], &flags[5..], &["-o", "straight.png"]].concat());
     assert_ne!(d.read("skin.png"), d.read("straight.png"));
 }
+
+/// Lines of GLSL beside lines of the container: in `why`, `trace`, `debug` and `profile`, of the vertex and of the pixel program. The lines are read from the shaders.
+#[test]
+fn answers_name_the_line_of_the_shader() {
+    let d = Dir::new("skin-glsl");
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/draw");
+    let job = examples.join("skin/job.toml").display().to_string();
+    let at = ["--at", "160,120"];
+    let with = |words: &[&str]| {
+        let mut all = vec![words[0], &*job];
+        all.extend(&words[1..]);
+        all.extend(at);
+        d.good(&all)
+    };
+    let why = with(&["why", "--value", "PIX0.x"]);
+    // The export is the assignment to the output; the light is made of the turned normal alone.
+    assert!(why.lines().next().unwrap().ends_with("skin.frag line 8: result = vec4(tint.rgb * light, 1.0);]"), "{why}");
+    assert!(why.contains("skin.frag line 7: float light = "), "{why}");
+    let json: serde_json::Value = serde_json::from_str(&with(&["why", "--value", "PIX0.x", "--json"])).unwrap();
+    let nodes = json["nodes"].as_array().unwrap();
+    assert!(nodes.iter().any(|node| node["glsl_line"] == 7) && nodes[0]["glsl_line"] == 8, "{json}");
+    // The line of the container is that of its text.
+    let line: usize = why.split(" line ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    let listing = d.good(&["dis", &examples.join("skin/skin.gsh").display().to_string()]);
+    assert!(listing.lines().nth(line - 1).unwrap().contains("EXP_DONE: PIX0"), "{line}");
+    let trace = with(&["trace"]);
+    assert!(trace.contains("skin.frag line 7"), "{trace}");
+    d.file("commands", "step\nquit\n");
+    let debug = with(&["debug", "-x", "commands"]);
+    assert!(debug.contains(" of ") && debug.contains("skin.gsh") && debug.contains("skin.frag line 7"), "{debug}");
+    let profile = d.good(&["profile", &job]);
+    assert!(profile.contains("\nlines of ") && profile.contains("skin.gsh"), "{profile}");
+    let light = profile.lines().find(|line| line.contains("float light = ") && line.contains("<-")).unwrap();
+    assert!(light.split_whitespace().next().unwrap().parse::<u64>().is_ok(), "{light}");
+    // The vertex program: the matrices of the joints come from the block that line 17 indexes.
+    let vertex = d.good(&["why", &job, "--draw-stage", "vertex", "--at", "0,0", "--value", "PARAM0.x"]);
+    assert!(vertex.contains("skin.vert line 18: turned = normalMatrix"), "{vertex}");
+    let position = d.good(&[
+        "why",
+        &job,
+        "--draw-stage",
+        "vertex",
+        "--at",
+        "0,0",
+        "--value",
+        "POS0.x",
+        "--depth",
+        "40",
+        "--lines",
+        "400",
+    ]);
+    assert!(
+        position.contains("skin.vert line 20: gl_Position") && position.contains("skin.vert line 17: mat4 skin"),
+        "{position}"
+    );
+    // As a flag, and what is wrong with it.
+    let folder = examples.join("skin").display().to_string();
+    let [gsh, glb, bones] = ["skin.gsh", "skin.glb", "bones.npy"].map(|name| format!("{folder}/{name}"));
+    let given = |glsl: &str| {
+        let (glsl, bones) = (format!("--glsl={glsl}"), format!("Bones={bones}"));
+        let words = [
+            "why", &gsh, "--mesh", &glb, "--camera", "mvp", "--buffer", &bones, "--size", "320x240", "--at", "160,120",
+            "--value", "PIX0.x", &glsl,
+        ];
+        let (code, out, err) = d.ctm(&words);
+        (code, format!("{out}{err}"))
+    };
+    let (code, said) = given(&format!("{folder}/skin.vert,{folder}/skin.frag"));
+    assert!(code == 0 && said.contains("skin.frag line 8"), "{said}");
+    let (code, said) = given("one.vert");
+    assert!(code != 0 && said.contains("VERTEX,FRAGMENT"), "{said}");
+    let (code, said) = given("absent.vert,absent.frag");
+    assert!(code != 0 && said.contains("absent.vert"), "{said}");
+}

@@ -108,6 +108,7 @@
 
 mod choice;
 mod compare;
+mod glsl;
 mod graph;
 mod listing;
 mod live;
@@ -126,11 +127,12 @@ pub use choice::{Choice, watch_job, watching};
 pub use compare::{Difference, Incomparable, Left, Parting, Store, agree, difference, left_by, parting};
 pub use ctm_exec::observe;
 pub use ctm_jobs::draw::NoticeFn;
+pub use glsl::GlslLines;
 pub use graph::{Block, Graph};
 pub use listing::{Line, Listing};
 pub use live::{LiveRange, Liveness};
 pub use output::{PALETTE, flow_json, isa_name};
-pub use profile::{Count, Profile};
+pub use profile::{Count, Profile, ProfileProgress};
 pub use record::{Limits, Step, Trace, TraceError};
 pub use recorded::{LaunchOutputs, launch_outputs, launches};
 pub use reduce::{Kept, Reduced, program_text, reduce, reduce_job};

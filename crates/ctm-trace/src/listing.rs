@@ -1,5 +1,6 @@
 //! A program as lines, and the line of each instruction.
 
+use crate::glsl::GlslLines;
 use ctm_exec::observe::{At, Isa};
 use ctm_files::render::Source;
 use ctm_isa::r700::inst::ClauseBody;
@@ -26,6 +27,8 @@ pub struct Listing {
     pub name: String,
     /// The lines, from line 1.
     pub lines: Vec<Line>,
+    /// The GLSL that it was compiled from, where it is known.
+    pub glsl: Option<Arc<GlslLines>>,
     line_of: BTreeMap<At, usize>,
     /// R700: the line of each instruction of a group, by the bit of its unit (x = 0 to t = 4).
     slot_of: BTreeMap<(At, u8), usize>,
@@ -138,7 +141,7 @@ impl Listing {
                 labels.insert(name.to_owned(), n);
             }
         }
-        Self { isa, name: source.name().to_owned(), lines, line_of, slot_of: BTreeMap::new(), labels }
+        Self { isa, name: source.name().to_owned(), lines, glsl: None, line_of, slot_of: BTreeMap::new(), labels }
     }
 
     /// The lines of another program after these.
@@ -164,6 +167,32 @@ impl Listing {
         let unit = u8::try_from(part.trailing_zeros()).unwrap_or(u8::MAX);
         let slot = if part.count_ones() == 1 { self.slot_of.get(&(at, unit)).copied() } else { None };
         slot.or_else(|| self.line(at))
+    }
+
+    /// The place of an instruction in the text, in words: `line 25 of mandelbrot.x1k`, `lines 37 to 41 of mandelbrot.psh` for a group of several; empty where it has
+    /// none.
+    #[must_use]
+    pub fn place(&self, at: At) -> String {
+        let Some(line) = self.line(at) else { return String::new() };
+        let last = self.slot_of.range((at, 0)..=(at, u8::MAX)).map(|(_, &line)| line).max().unwrap_or(line);
+        let lines = if last > line { format!("lines {line} to {last}") } else { format!("line {line}") };
+        format!("{lines} of {}", self.name)
+    }
+
+    /// The line of the GLSL for an instruction, as [`Self::glsl_of_part`].
+    #[must_use]
+    pub fn glsl_of(&self, at: At) -> String {
+        let Some(glsl) = &self.glsl else { return String::new() };
+        let line = glsl.line(at);
+        line.map_or_else(String::new, |line| format!("{} line {line}: {}", glsl.name, glsl.text(line)))
+    }
+
+    /// The line of the GLSL for that result, with the file's name and the line's text: `skin.frag line 8: float light = ...`; empty where none is known.
+    #[must_use]
+    pub fn glsl_of_part(&self, at: At, part: u8) -> String {
+        let Some(glsl) = &self.glsl else { return String::new() };
+        let line = glsl.line_of_part(at, part);
+        line.map_or_else(String::new, |line| format!("{} line {line}: {}", glsl.name, glsl.text(line)))
     }
 
     /// The text of that line without the space around it.

@@ -61,9 +61,11 @@ impl Trace {
         for Step { time, event } in &self.steps {
             let line = self.listing.line(event.at).map_or(String::new(), |line| line.to_string());
             let mask = self.mask(&event.executing, &flows);
+            let glsl = self.listing.glsl_of(event.at);
+            let glsl = if glsl.is_empty() { glsl } else { format!("  [{glsl}]") };
             let _ = writeln!(
                 out,
-                "{time:>6} {:>6} {line:>5}  {mask}  {}",
+                "{time:>6} {:>6} {line:>5}  {mask}  {}{glsl}",
                 event.at.to_string(),
                 self.listing.text(event.at)
             );

@@ -8,6 +8,7 @@ use ctm_exec::{Control, Counters, Domain, Fault, Position};
 use ctm_jobs::job::{Job, JobError};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Counts of one instruction over the whole launch.
@@ -46,8 +47,26 @@ pub struct Profile {
     pub fault: Option<Fault>,
 }
 
+/// How far a profile is, for another thread.
+#[derive(Debug, Default)]
+pub struct ProfileProgress {
+    counted: AtomicU64,
+    all: AtomicU64,
+}
+
+impl ProfileProgress {
+    /// The share of lanes that are counted, 0 to 1; `None` before it is known how many there are.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "a share for people")]
+    pub fn share(&self) -> Option<f64> {
+        let (counted, all) = (self.counted.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed));
+        (all > 0).then(|| (counted as f64 / all as f64).min(1.0))
+    }
+}
+
 struct Counting {
     profile: Arc<Mutex<Profile>>,
+    progress: Arc<ProfileProgress>,
 }
 
 impl Watcher for Counting {
@@ -57,7 +76,9 @@ impl Watcher for Counting {
 
     fn watch(&mut self, unit: &mut Unit<'_>) -> Result<ControlFlow<()>, Fault> {
         let mut profile = self.profile.lock().unwrap_or_else(PoisonError::into_inner);
+        let lanes = unit.positions().len() as u64;
         let result = profile.add(unit);
+        self.progress.counted.fetch_add(lanes, Ordering::Relaxed);
         if let Err(fault) = &result {
             profile.fault = Some(fault.clone());
             return Ok(ControlFlow::Break(()));
@@ -89,10 +110,24 @@ impl Profile {
     /// # Errors
     /// The same. That it was cancelled, or its time is over, is a fault as of any launch.
     pub fn of_under(control: &Control, subject: &Subject, chosen: &Chosen) -> Result<Self, JobError> {
-        let domain = subject.whole_domain(chosen)?;
+        Self::of_noting(control, subject, chosen, &Arc::default())
+    }
+
+    /// The same, and another thread can ask how far it is.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn of_noting(
+        control: &Control,
+        subject: &Subject,
+        chosen: &Chosen,
+        progress: &Arc<ProfileProgress>,
+    ) -> Result<Self, JobError> {
+        let (domain, lanes) = subject.whole_domain(chosen)?;
+        progress.all.store(lanes, Ordering::Relaxed);
         let elements = domain.width() as usize * domain.height() as usize;
         let profile = Arc::new(Mutex::new(Self {
-            listing: Arc::new(Listing::new(&chosen.program)),
+            listing: Arc::new(chosen.listing()),
             domain,
             counts: BTreeMap::new(),
             edges: BTreeMap::new(),
@@ -101,7 +136,11 @@ impl Profile {
             waited: vec![0; elements],
             fault: None,
         }));
-        subject.watch_whole(control, chosen, Counting { profile: Arc::clone(&profile) })?;
+        subject.watch_whole(
+            control,
+            chosen,
+            Counting { profile: Arc::clone(&profile), progress: Arc::clone(progress) },
+        )?;
         let profile = profile.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(profile.clone())
     }

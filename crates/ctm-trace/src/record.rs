@@ -181,7 +181,7 @@ impl Trace {
         at: Position,
         limits: &Limits,
     ) -> Result<Self, TraceError> {
-        let listing = Arc::new(Listing::new(&chosen.program));
+        let listing = Arc::new(chosen.listing());
         let result = Arc::new(Mutex::new(None));
         let limits = limits.clone();
         let recording = Recording { at, limits, pass: chosen.pass, listing, result: Arc::clone(&result) };

@@ -68,7 +68,7 @@ impl<S: Fn(u64, Domain, PassProgram)> Listening<S> {
         }
         let mut left = Kept { domain, outputs: BTreeMap::new(), scattered: HashMap::new() };
         let result = run(Some(&mut left));
-        let chosen = Chosen { pass: 0, which, domain, program, lane: None };
+        let chosen = Chosen { pass: 0, which, domain, program, glsl: None, lane: None };
         let fault = result.as_ref().err().cloned();
         *lock(&self.heard.kept) = Some(LaunchOutputs { chosen, outputs: left.pictures(), fault });
         result
@@ -227,7 +227,7 @@ impl Subject {
     /// The text of the program of a launch, and its name in traces.
     #[must_use]
     pub fn program_of(chosen: &Chosen) -> (String, String) {
-        let listing = crate::listing::Listing::new(&chosen.program);
+        let listing = chosen.listing();
         let text = listing.lines.iter().map(|line| format!("{}\n", line.text)).collect();
         (listing.name, text)
     }

@@ -195,6 +195,10 @@ impl Ancestry {
                     let of = if level == 0 { format!(" of {}", trace.listing.name) } else { String::new() };
                     let line = made.line(trace).map_or(String::new(), |line| format!(" line {line}{of}"));
                     let _ = write!(out, "  <- {}{line}, time {}: {}", made.at, made.time, made.text(trace));
+                    let glsl = trace.listing.glsl_of_part(made.at, made.part);
+                    if !glsl.is_empty() {
+                        let _ = write!(out, "  [{glsl}]");
+                    }
                 }
                 None => out.push_str(leaf(ancestor.place)),
             }
@@ -211,7 +215,7 @@ impl Ancestry {
         out
     }
 
-    /// The values as JSON: `program`, the file that lines are of, and `nodes` with `place`, `lane`, `position`, `bits`, `value`, `pc`, `item`, `line`, `time`, `text` and `from`.
+    /// The values as JSON: `program`, the file that lines are of, and `glsl`, the GLSL file that it was compiled from, and `nodes` with `place`, `lane`, `position`, `bits`, `value`, `pc`, `item`, `line`, `time`, `text`, `glsl_line` and `from`.
     #[must_use]
     pub fn json(&self, trace: &Trace) -> Value {
         let node = |ancestor: &Ancestor| {
@@ -227,10 +231,11 @@ impl Ancestry {
                 "line": ancestor.made.and_then(|m| m.line(trace)),
                 "time": ancestor.made.map(|m| m.time),
                 "text": ancestor.made.map(|m| m.text(trace)),
+                "glsl_line": ancestor.made.and_then(|m| trace.listing.glsl.as_ref()?.line_of_part(m.at, m.part)),
                 "from": ancestor.from,
             })
         };
-        json!({ "root": 0, "program": trace.listing.name, "nodes": self.nodes.iter().map(node).collect::<Vec<_>>() })
+        json!({ "root": 0, "program": trace.listing.name, "glsl": trace.listing.glsl.as_ref().map(|glsl| &glsl.name), "nodes": self.nodes.iter().map(node).collect::<Vec<_>>() })
     }
 }
 

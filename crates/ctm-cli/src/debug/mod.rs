@@ -90,7 +90,7 @@ impl Watcher for Debugging {
 fn session(args: &DebugArgs, at: Option<Position>, shared: &Arc<Mutex<DebugState>>) -> Result<Position, Failure> {
     lock(shared).began = false;
     let (subject, chosen, at) = args.launch.chosen(at)?;
-    let listing = Arc::new(Listing::new(&chosen.program));
+    let listing = Arc::new(chosen.listing());
     let (pass, json) = (chosen.pass, args.json);
     subject.watch(&chosen, Debugging { at, listing, pass, json, shared: Arc::clone(shared) })?;
     let mut now = lock(shared);

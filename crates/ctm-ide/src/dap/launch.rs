@@ -97,7 +97,7 @@ pub(super) fn prepare(arguments: &Value) -> Result<PreparedLaunch, String> {
     let chosen = subject.choose(Choice { pass, launch: number("launch")? }, at).map_err(|e| said(&e))?;
     let at = at.unwrap_or(Position { i: chosen.domain.i0, j: chosen.domain.j0 });
     let program = &chosen.program;
-    let listing = Arc::new(Listing::new(program));
+    let listing = Arc::new(chosen.listing());
     let scopes = match &program.program {
         AnyProgram::X1k(program) => {
             let usage = program.usage();

@@ -97,7 +97,11 @@ impl Adapter {
         let flow = debugger.session.flow(debugger.session.wave_of(lane));
         let line = at.and_then(|at| debugger.listing.line(at));
         let name = match (at, debugger.session.fault()) {
-            (Some(at), _) => format!("{at}: {}", debugger.listing.text(at)),
+            (Some(at), _) => {
+                let glsl = debugger.listing.glsl_of(at);
+                let glsl = if glsl.is_empty() { glsl } else { format!("  [{glsl}]") };
+                format!("{at}, {}: {}{glsl}", debugger.listing.place(at), debugger.listing.text(at))
+            }
             (None, Some(fault)) => fault.to_string(),
             (None, None) => "the program has ended".to_owned(),
         };

@@ -185,8 +185,11 @@ impl<'u, 'a> Debugger<'u, 'a> {
             (Some(fault), _) => format!("time {time}: {fault}\n"),
             (None, None) => format!("time {time}: the program has ended\n"),
             (None, Some(at)) => {
-                let line = self.listing.line(at).map_or(String::new(), |line| format!(", line {line}"));
-                format!("time {time}, instruction {at}{line}: {}\n", self.listing.text(at))
+                let place = self.listing.place(at);
+                let place = if place.is_empty() { place } else { format!(", {place}") };
+                let glsl = self.listing.glsl_of(at);
+                let glsl = if glsl.is_empty() { glsl } else { format!("  {glsl}\n") };
+                format!("time {time}, instruction {at}{place}: {}\n{glsl}", self.listing.text(at))
             }
         };
         let mask: String = (usize::from(flow.first_lane)..usize::from(flow.first_lane) + flow.lanes.len())
@@ -215,7 +218,10 @@ impl<'u, 'a> Debugger<'u, 'a> {
             "time": time,
             "pc": at.map(|at| at.pc),
             "item": at.and_then(|at| at.item),
+            "program": self.listing.name,
             "line": at.and_then(|at| self.listing.line(at)),
+            "glsl": self.listing.glsl.as_ref().map(|glsl| &glsl.name),
+            "glsl_line": at.and_then(|at| self.listing.glsl.as_ref()?.line(at)),
             "text": at.map(|at| self.listing.text(at)),
             "lane": self.lane,
             "position": [position.i, position.j],

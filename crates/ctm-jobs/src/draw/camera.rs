@@ -40,6 +40,59 @@ impl Default for Camera {
     }
 }
 
+/// A movement of the viewer of a [`Drawing`](super::Drawing).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ViewMove {
+    /// Degrees around the point at which the viewer is directed: to the right, and up.
+    pub turn: [f32; 2],
+    /// The distance from that point, as a multiple of the job's.
+    pub distance: f32,
+    /// The point of the animation, 0 to 1: meshes are turned by so much of their `spin`.
+    pub time: f32,
+}
+
+impl Default for ViewMove {
+    /// No movement.
+    fn default() -> Self {
+        Self { turn: [0.0; 2], distance: 1.0, time: 0.0 }
+    }
+}
+
+/// The highest viewer, in degrees: straight from above, nothing would be up.
+const HIGHEST: f32 = 89.0;
+
+impl super::Drawing {
+    /// The camera of the viewer: the first of the last draw that has one.
+    #[must_use]
+    pub fn viewer(&self) -> Option<Camera> {
+        self.draws.iter().rev().find_map(|draw| draw.cameras.first()).map(|(_, camera)| *camera)
+    }
+
+    /// Moves the viewer. Cameras elsewhere, such as a light's, stay.
+    pub fn move_viewer(&mut self, by: ViewMove) {
+        let Some(Camera { eye, at, .. }) = self.viewer() else { return };
+        let moved = if by.turn == [0.0; 2] && by.distance == 1.0 { eye } else { around(eye, at, by) };
+        for (_, camera) in self.draws.iter_mut().flat_map(|draw| &mut draw.cameras) {
+            if camera.eye == eye && camera.at == at {
+                camera.eye = moved;
+            }
+            camera.turn = std::array::from_fn(|n| camera.turn[n] + camera.spin[n] * by.time);
+        }
+    }
+}
+
+/// A viewer, moved around a point.
+fn around(eye: [f32; 3], at: [f32; 3], by: ViewMove) -> [f32; 3] {
+    let from = minus(eye, at);
+    let distance = dot(from, from).sqrt().max(f32::MIN_POSITIVE);
+    let up = (from[1] / distance).clamp(-1.0, 1.0).asin().to_degrees();
+    let up = (up + by.turn[1]).clamp(-HIGHEST, HIGHEST).to_radians();
+    let right = from[0].atan2(from[2]) + by.turn[0].to_radians();
+    let distance = distance * by.distance;
+    let [x, y, z] = [up.cos() * right.sin(), up.sin(), up.cos() * right.cos()];
+    [at[0] + distance * x, at[1] + distance * y, at[2] + distance * z]
+}
+
 /// Rows of a matrix.
 type Matrix = [[f32; 4]; 4];
 
@@ -100,6 +153,29 @@ impl Camera {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn viewers_move_around_what_they_see() {
+        let job = "programs = [\"a.gsh\"]\n[[draw]]\n[[draw.camera]]\nconstant = \"l\"\neye = [0, 9, 1]\n[[draw]]\n[[draw.camera]]\nconstant = \"m\"\neye = [1, 2, 5]\nat = [1, 2, 3]\nturn = [0, 10, 0]\nspin = [0, 360, 0]\n[[draw.camera]]\nconstant = \"l\"\neye = [0, 9, 1]";
+        let drawing = super::super::Drawing::parse(job, "job.toml", std::path::Path::new("")).unwrap();
+        let moved = |by| {
+            let mut moved = drawing.clone();
+            moved.move_viewer(by);
+            moved.draws.iter().flat_map(|draw| draw.cameras.iter().map(|c| c.1)).collect::<Vec<_>>()
+        };
+        let still = moved(ViewMove::default());
+        assert_eq!(still[1], drawing.viewer().unwrap());
+        let close = |a: [f32; 3], b: [f32; 3]| assert!((0..3).all(|n| (a[n] - b[n]).abs() < 1e-5), "{a:?} {b:?}");
+        // A quarter to the right: from z to x, at the same height and distance. The light stays.
+        let right = moved(ViewMove { turn: [90.0, 0.0], ..ViewMove::default() });
+        close(right[1].eye, [3.0, 2.0, 3.0]);
+        assert_eq!((right[0].eye, right[2].eye), ([0.0, 9.0, 1.0], [0.0, 9.0, 1.0]));
+        // Never over the top, and twice as far.
+        let above = moved(ViewMove { turn: [0.0, 400.0], distance: 2.0, ..ViewMove::default() });
+        let (sin, cos) = HIGHEST.to_radians().sin_cos();
+        close(above[1].eye, [1.0, 2.0 + 4.0 * sin, 3.0 + 4.0 * cos]);
+        assert_eq!(moved(ViewMove { time: 0.25, ..ViewMove::default() })[1].turn, [0.0, 100.0, 0.0]);
+    }
 
     #[test]
     fn what_is_looked_at_is_in_the_middle() {

@@ -48,6 +48,8 @@ enum FlagTarget {
     RunSwitch(&'static str),
     /// `key` of each draw.
     Draw(&'static str),
+    /// `key` of each draw: two files.
+    Pair(&'static str),
     /// No depth test, and no depth is written.
     NoDepth,
     /// `NAME=value` into a table of each draw.
@@ -66,6 +68,7 @@ const fn flag(name: &'static str, value: &'static str, many: bool, way: FlagTarg
 #[rustfmt::skip]
 pub const DRAW_FLAGS: &[DrawFlag] = &[
     flag("mesh",   "NAME", false, FlagTarget::Draw("mesh"), "triangle, quad, grid, cube, sphere, torus, or a file (.obj, .gltf, .glb, .npy) [default: quad]"),
+    flag("glsl",   "VERTEX,FRAGMENT", false, FlagTarget::Pair("glsl"), "The shaders that the programs were compiled from; `why`, `trace` and `debug` name their lines"),
     flag("size",   "WxH",  false, FlagTarget::Size, "Columns and rows [default: 256x256]"),
     flag("samples", "N",   false, FlagTarget::Picture("samples"), "Samples of a pixel: 1, 2, 4 or 8 [default: 1]"),
     flag("in",     "NAME=FILE[:KEY=VALUE]...", true, FlagTarget::Named("texture"),
@@ -165,6 +168,11 @@ impl DrawFlag {
             FlagTarget::RunSwitch(key) => root.table("run", origin).set(key, node(Value::Boolean(true), origin)),
             FlagTarget::Draw("instances") => draws(root, |draw| draw.set("instances", scalar_or_list(text, origin))),
             FlagTarget::Draw(key) => draws(root, |draw| draw.set(key, word(text, origin))),
+            FlagTarget::Pair(key) => {
+                let (first, second) = text.split_once(',').ok_or_else(form)?;
+                let files = [first, second].map(|file| word(file.trim(), origin)).to_vec();
+                draws(root, |draw| draw.set(key, node(Value::Array(files.clone()), origin)));
+            }
             FlagTarget::NoDepth => draws(root, |draw| {
                 draw.set("depth_test", word("none", origin));
                 draw.set("depth_write", node(Value::Boolean(false), origin));

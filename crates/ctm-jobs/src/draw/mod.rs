@@ -70,7 +70,7 @@ mod reach;
 mod read;
 
 pub use builder::Draw;
-pub use camera::Camera;
+pub use camera::{Camera, ViewMove};
 use ctm_files::mesh;
 pub use ctm_files::mesh::{BUILT_IN, Channel, Mesh, MeshError, Morph, Skin};
 pub use ctm_files::r700::uniform::UniformPlace;

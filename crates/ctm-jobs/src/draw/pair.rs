@@ -167,7 +167,8 @@ impl Part {
     }
 
     /// All uniforms with their types.
-    pub(super) fn all_uniforms(&self) -> Vec<Uniform> {
+    #[must_use]
+    pub fn all_uniforms(&self) -> Vec<Uniform> {
         gfd::uniforms(self.rows())
     }
 

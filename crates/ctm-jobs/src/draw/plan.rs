@@ -199,6 +199,8 @@ pub struct DrawPlan {
     pub name: Option<String>,
     /// A container, or a vertex and a pixel program; or one pixel program of X1K.
     pub programs: Vec<ProgramSource>,
+    /// The vertex and the fragment shader in GLSL that the programs were compiled from, where known: their lines are named in answers.
+    pub glsl: Vec<PathBuf>,
     /// Its vertices and their order.
     pub mesh: MeshSource,
     /// The kind of primitives, where it differs from the mesh's.
@@ -249,6 +251,7 @@ impl DrawPlan {
         Self {
             name: None,
             programs: programs.into_iter().map(Into::into).collect(),
+            glsl: Vec::new(),
             mesh: "quad".into(),
             topology: None,
             instances: 1,

@@ -249,6 +249,15 @@ impl Reader {
         if let Some(node) = table.get("programs") {
             plan.programs = self.paths("programs", node).into_iter().map(|path| path.value.into()).collect();
         }
+        if let Some(node) = table.get("glsl") {
+            let paths = self.paths("glsl", node);
+            if paths.len() != 2 {
+                let message =
+                    format!("`glsl` names {} files, it must name 2: a vertex and a fragment shader", paths.len());
+                self.error(node.origin, "bad-value", message);
+            }
+            plan.glsl = paths.into_iter().map(|path| path.value).collect();
+        }
         if let Some(node) = table.get("mesh")
             && let Some(name) = self.string("mesh", node)
         {

@@ -1,11 +1,14 @@
 //! A launch of a subject.
 
+use crate::glsl::GlslLines;
+use crate::listing::Listing;
 use ctm_exec::observe::{Isa, Place, PlaceError};
 use ctm_exec::{Domain, Position};
 use ctm_files::render::Report;
 use ctm_isa::diag::Diagnostic;
 use ctm_jobs::job::{AnyProgram, JobError, PassProgram};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The chosen lane of a launch, and the position of each lane.
 #[derive(Clone, Debug)]
@@ -49,6 +52,8 @@ pub struct Chosen {
     pub domain: Domain,
     /// The program.
     pub program: PassProgram,
+    /// The GLSL that the program was compiled from, where the subject names it.
+    pub glsl: Option<Arc<GlslLines>>,
     /// Drawings: the chosen lane, and the place of each lane.
     pub(crate) lane: Option<Lane>,
 }
@@ -61,6 +66,14 @@ impl Chosen {
             AnyProgram::X1k(_) => Isa::X1k,
             AnyProgram::R700(_) => Isa::R700,
         }
+    }
+
+    /// The program as lines.
+    #[must_use]
+    pub fn listing(&self) -> Listing {
+        let mut listing = Listing::new(&self.program);
+        listing.glsl.clone_from(&self.glsl);
+        listing
     }
 
     /// The places of a name: as [`Place::parse`] reads it, or a name that the program gives to an output, a constant or a register, with or without channels

@@ -5,6 +5,7 @@
 
 use super::chosen::{Chosen, DrawStage, Lane, wrong};
 use crate::choice::Choice;
+use crate::glsl::GlslLines;
 use ctm_draw::{DrawError, Fragment, Funnel, LaunchNotice, Outline};
 use ctm_exec::observe::{Unit, Watcher, Wish};
 use ctm_exec::watch::Control;
@@ -67,6 +68,14 @@ pub trait Draws: fmt::Debug + Send + Sync {
     /// The program of a launch of a draw, from 0, with the text that it came from, where that is known.
     fn with_text(&self, _draw: usize, program: PassProgram) -> PassProgram {
         program
+    }
+
+    /// The GLSL that a program of a draw, from 0, was compiled from, where that is known.
+    ///
+    /// # Errors
+    /// The source names a file of it that cannot be read.
+    fn glsl(&self, _draw: usize, _stage: DrawStage) -> Result<Option<GlslLines>, JobError> {
+        Ok(None)
     }
 }
 
@@ -201,6 +210,11 @@ impl Draws for Drawing {
             None => program,
         }
     }
+
+    fn glsl(&self, draw: usize, stage: DrawStage) -> Result<Option<GlslLines>, JobError> {
+        let Some(plan) = self.draws.get(draw).filter(|plan| !plan.glsl.is_empty()) else { return Ok(None) };
+        super::source::glsl(plan, stage)
+    }
 }
 
 /// A launch that is about to run.
@@ -289,27 +303,28 @@ pub(crate) fn choose(
     draws.draw(Box::new(wrap), Arc::new(notice), choice.pass)?;
     let mut seen = lock(&seen);
     let (found, count) = (seen.found, seen.draws);
-    let with_text = |chosen: Chosen| Chosen { program: draws.with_text(chosen.pass, chosen.program), ..chosen };
-    seen.chosen.take().map(with_text).ok_or_else(|| {
-        if let Some(pass) = choice.pass.filter(|&pass| pass >= count && draws.count().is_none()) {
-            return no_draw(pass, count);
-        }
-        let what = match (stage, at) {
-            (_, None) => "anything".to_owned(),
-            (DrawStage::Pixel, Some(at)) => format!("pixel ({}, {})", at.i, at.j),
-            (DrawStage::Vertex, Some(at)) => format!("vertex {} of instance {}", at.i, at.j),
-        };
-        let name = stage.name();
-        wrong(
-            "no-such-launch",
-            match choice.launch {
-                Some(n) if found > 0 => {
-                    format!("the {name} program runs {found} times for {what}, there is no time {n}")
-                }
-                _ => format!("the {name} program does not run for {what}"),
-            },
-        )
-    })
+    if let Some(chosen) = seen.chosen.take() {
+        let glsl = draws.glsl(chosen.pass, stage)?.map(Arc::new);
+        return Ok(Chosen { program: draws.with_text(chosen.pass, chosen.program), glsl, ..chosen });
+    }
+    if let Some(pass) = choice.pass.filter(|&pass| pass >= count && draws.count().is_none()) {
+        return Err(no_draw(pass, count));
+    }
+    let what = match (stage, at) {
+        (_, None) => "anything".to_owned(),
+        (DrawStage::Pixel, Some(at)) => format!("pixel ({}, {})", at.i, at.j),
+        (DrawStage::Vertex, Some(at)) => format!("vertex {} of instance {}", at.i, at.j),
+    };
+    let name = stage.name();
+    Err(wrong(
+        "no-such-launch",
+        match choice.launch {
+            Some(n) if found > 0 => {
+                format!("the {name} program runs {found} times for {what}, there is no time {n}")
+            }
+            _ => format!("the {name} program does not run for {what}"),
+        },
+    ))
 }
 
 /// Shows the chosen launch to a watcher, with lanes as pixels or vertices.
@@ -346,24 +361,29 @@ pub(crate) fn watch_all(
     draws.draw(Box::new(wrap), Arc::new(notice), Some(wanted))
 }
 
-/// The domain of all pixels, or of all vertices, of the chosen draw.
-pub(crate) fn domain(draws: &dyn Draws, stage: DrawStage, chosen: &Chosen) -> Result<Domain, JobError> {
-    if let (Some([width, height]), DrawStage::Pixel) = (draws.size(), stage) {
-        return Ok(Domain { i0: 0, j0: 0, i1: width.saturating_sub(1), j1: height.saturating_sub(1) });
-    }
-    let last = Arc::new(Mutex::new([0u32; 2]));
+/// The domain of all pixels, or of all vertices, of the chosen draw, and how many lanes its launches have.
+pub(crate) fn domain(draws: &dyn Draws, stage: DrawStage, chosen: &Chosen) -> Result<(Domain, u64), JobError> {
+    let last = Arc::new(Mutex::new(([0u32; 2], 0u64)));
     let (hears, wanted) = (Arc::clone(&last), chosen.pass);
     let notice = move |draw: usize, launch: &LaunchNotice<'_>| {
         if draw == wanted && launch.stage == stage.name() {
             let mut last = lock(&hears);
+            last.1 += launch.domain.processors();
+            let last = &mut last.0;
             for of in lanes(launch.domain).filter(|&of| launch.counts(of)).map(|of| launch.place(of)) {
                 *last = [last[0].max(of.i), last[1].max(of.j)];
             }
         }
     };
     draws.draw(Box::new(|inner| inner), Arc::new(notice), Some(wanted))?;
-    let [i1, j1] = *lock(&last);
-    Ok(Domain { i0: 0, j0: 0, i1, j1 })
+    let ([i1, j1], lanes) = *lock(&last);
+    let domain = match (draws.size(), stage) {
+        (Some([width, height]), DrawStage::Pixel) => {
+            Domain { i0: 0, j0: 0, i1: width.saturating_sub(1), j1: height.saturating_sub(1) }
+        }
+        _ => Domain { i0: 0, j0: 0, i1, j1 },
+    };
+    Ok((domain, lanes))
 }
 
 /// A watcher of one lane, with lanes renamed to pixels or vertices.
@@ -476,7 +496,7 @@ impl Choosing {
         for lane in lanes {
             if self.launch.is_none_or(|launch| launch == seen.found) {
                 let lane = Some(lane);
-                seen.chosen = Some(Chosen { pass: draw, which, domain, program: program(), lane });
+                seen.chosen = Some(Chosen { pass: draw, which, domain, program: program(), glsl: None, lane });
             }
             seen.found += 1;
         }

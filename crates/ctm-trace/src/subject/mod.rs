@@ -63,7 +63,9 @@ impl Subject {
                 let mut programs = job.programs()?;
                 let domain = job.passes.get(pass).map(|pass| pass.domain);
                 match domain.filter(|_| pass < programs.len()) {
-                    Some(domain) => Ok(Chosen { pass, which, domain, program: programs.swap_remove(pass), lane: None }),
+                    Some(domain) => {
+                        Ok(Chosen { pass, which, domain, program: programs.swap_remove(pass), glsl: None, lane: None })
+                    }
                     None => Err(wrong("no-such-launch", format!("there is no pass {pass}"))),
                 }
             }
@@ -107,11 +109,11 @@ impl Subject {
         }
     }
 
-    /// The domain that a profile counts.
-    pub(super) fn whole_domain(&self, chosen: &Chosen) -> Result<Domain, JobError> {
+    /// The domain that a profile counts, and how many lanes.
+    pub(super) fn whole_domain(&self, chosen: &Chosen) -> Result<(Domain, u64), JobError> {
         match self {
             Self::Drawing(draws, stage) => drawing::domain(draws.as_ref(), *stage, chosen),
-            Self::Job(_) | Self::Recording(_) => Ok(chosen.domain),
+            Self::Job(_) | Self::Recording(_) => Ok((chosen.domain, chosen.domain.processors())),
         }
     }
 
@@ -189,7 +191,7 @@ impl Noting {
         let which = noted.seen;
         noted.seen += 1;
         if noted.launch.is_none_or(|launch| launch == which) && noted.at.is_none_or(|at| domain.contains(at)) {
-            noted.chosen = Some(Chosen { pass: 0, which, domain, program: program(), lane: None });
+            noted.chosen = Some(Chosen { pass: 0, which, domain, program: program(), glsl: None, lane: None });
         }
     }
 }

@@ -1,11 +1,13 @@
 //! The text of a draw's program: the file's, or the text of a container as `ctm dis` prints it.
 
+use super::chosen::{DrawStage, wrong};
+use crate::glsl::GlslLines;
 use ctm_files::load::{Isa, Loaded};
 use ctm_files::r700::{every_program, gfd_text};
 use ctm_files::{FileKind, Source};
 use ctm_isa::r700::text::Options;
-use ctm_jobs::draw::ProgramSource;
-use ctm_jobs::job::{AnyProgram, PassProgram};
+use ctm_jobs::draw::{DrawPlan, Pair, ProgramSource};
+use ctm_jobs::job::{AnyProgram, JobError, PassProgram};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
@@ -28,6 +30,19 @@ pub(super) fn sourced(sources: &[ProgramSource], program: PassProgram) -> PassPr
         }
     }
     program
+}
+
+/// The GLSL of a draw's program: of its two shaders the one of the stage.
+pub(super) fn glsl(plan: &DrawPlan, stage: DrawStage) -> Result<Option<GlslLines>, JobError> {
+    let [vertex, pixel] = plan.glsl.as_slice() else { return Ok(None) };
+    let read = |path: &Path| -> Result<(String, String), JobError> {
+        let text = ctm_files::read_text(path, FileKind::Shader).map_err(|e| wrong("cannot-read", e.to_string()))?;
+        Ok((path.display().to_string(), text))
+    };
+    let (vertex, pixel) = (read(vertex)?, read(pixel)?);
+    let pair = Pair::load(&plan.programs).map_err(|e| wrong("glsl", e.to_string()))?;
+    let [of_vertex, of_pixel] = GlslLines::of_pair(&pair, (&vertex.0, &vertex.1), (&pixel.0, &pixel.1));
+    Ok(Some(if stage == DrawStage::Vertex { of_vertex } else { of_pixel }))
 }
 
 fn bytes(source: &ProgramSource) -> Option<(Cow<'_, [u8]>, String)> {
