@@ -11,7 +11,7 @@ use ctm::job::{FLAGS, JobError};
 use ctm::render::Report;
 use ctm_files::FileKind;
 use ctm_isa::diag::Diagnostic;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -83,8 +83,8 @@ fn parsed(line: &str) -> Result<(PathBuf, Option<IsaName>, Vec<Given>), JobError
     Ok((file, isa, flags))
 }
 
-/// Runs the job of a line; its object, and its exit code.
-fn run_line(line: &BatchLine, directory: &Path, args: &RunArgs, control: &Control) -> (Value, Exit) {
+/// Runs the job of a line; its object as text, and its exit code. The text is made here: the object, thousands of numbers, belongs to the memory of the thread that ran the job.
+fn run_line(line: &BatchLine, directory: &Path, args: &RunArgs, control: &Control) -> (String, Exit) {
     let report = parsed(&line.text).and_then(|(file, isa, flags)| {
         let file = directory.join(file);
         let all: Vec<Given> = flags.into_iter().chain(args.job.given.iter().cloned()).collect();
@@ -98,7 +98,7 @@ fn run_line(line: &BatchLine, directory: &Path, args: &RunArgs, control: &Contro
     };
     value["line"] = json!(line.number);
     value["job"] = json!(line.text);
-    (value, exit)
+    (format!("{value}\n"), exit)
 }
 
 /// Runs the jobs of a list on all cores, each on one, and prints an object a job in the order of the list.
@@ -120,7 +120,7 @@ pub(crate) fn run(console: &Console, args: &RunArgs, list: &Path) -> Ending {
     let threads =
         std::thread::available_parallelism().map_or(1, |n| n.get()).min(args.jobs.unwrap_or(usize::MAX)).max(1);
     let next = AtomicUsize::new(0);
-    let (sender, results) = mpsc::channel::<(usize, Value, Exit)>();
+    let (sender, results) = mpsc::channel::<(usize, String, Exit)>();
     let mut exit = Exit::Done;
     std::thread::scope(|scope| {
         for _ in 0..threads.min(lines.len()) {
@@ -130,8 +130,8 @@ pub(crate) fn run(console: &Console, args: &RunArgs, list: &Path) -> Ending {
                     let n = next.fetch_add(1, Ordering::Relaxed);
                     lines.get(n).map(|line| (n, line))
                 } {
-                    let (value, exit) = run_line(line, directory, args, control);
-                    if sender.send((n, value, exit)).is_err() || control.is_cancelled() {
+                    let (object, exit) = run_line(line, directory, args, control);
+                    if sender.send((n, object, exit)).is_err() || control.is_cancelled() {
                         return;
                     }
                 }
@@ -139,14 +139,14 @@ pub(crate) fn run(console: &Console, args: &RunArgs, list: &Path) -> Ending {
         }
         drop(sender);
         // Objects that came before their turn.
-        let mut early: BTreeMap<usize, (Value, Exit)> = BTreeMap::new();
+        let mut early: BTreeMap<usize, (String, Exit)> = BTreeMap::new();
         let mut printed = 0;
         let mut text = String::new();
-        for (n, value, ended) in results {
-            early.insert(n, (value, ended));
+        for (n, object, ended) in results {
+            early.insert(n, (object, ended));
             text.clear();
-            while let Some((value, ended)) = early.remove(&printed) {
-                text.push_str(&format!("{value}\n"));
+            while let Some((object, ended)) = early.remove(&printed) {
+                text.push_str(&object);
                 printed += 1;
                 if ended.code() > exit.code() {
                     exit = ended;

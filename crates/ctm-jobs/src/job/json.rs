@@ -64,10 +64,10 @@ impl JobReport {
             out.insert("origin".into(), json!([o.rect.x, o.rect.y]));
             out.insert("shape".into(), json!(o.shape()));
             let few = self.few(o).map(|array| array.to_f32());
-            let values = few.as_ref().map(|v| v.iter().map(|&v| value(v, o.items)).collect::<Vec<_>>());
-            let bits = few.map(|v| v.iter().map(|v| format!("0x{:08x}", v.to_bits())).collect::<Vec<_>>());
-            out.insert("values".into(), json!(values));
-            out.insert("bits".into(), json!(bits));
+            let list =
+                |of: &dyn Fn(f32) -> Value| few.as_ref().map(|v| v.iter().map(|&v| of(v)).collect::<Vec<Value>>());
+            out.insert("values".into(), list(&|v| value(v, o.items)).into());
+            out.insert("bits".into(), list(&|v| format!("0x{:08x}", v.to_bits()).into()).into());
             Value::Object(out)
         };
         json!({
