@@ -295,6 +295,172 @@ fn sliders_move_and_play() {
     ));
 }
 
+/// The wheel and a drag of the picture move the viewer of a draw, keys as well, and meshes turn; the steps of the pixel are those of the moved picture.
+#[test]
+fn a_mesh_is_turned_and_approached() {
+    let Some(mut browser) = started() else { return };
+    let server = Server::start();
+    opened(&mut browser, &server, "draw/cube");
+    let covered = "(() => { const o = ctm.state.shownOutput.value, v = ctm.state.valuesOf(o); let n = 0; for (let at = 0; at < v.length; at += 4) if (v[at] + v[at + 1] + v[at + 2] > 0.35) n++; return n; })()";
+    let picture = "ctm.state.shownOutput.value.values";
+    let (before, size) = (browser.evaluate(picture), browser.evaluate(covered).as_u64().unwrap());
+    let middle = browser.evaluate("(() => { const b = document.querySelector('#picture canvas').getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; })()");
+    let (x, y) = (middle[0].as_f64().unwrap(), middle[1].as_f64().unwrap());
+    for (kind, x, buttons) in [
+        ("mousePressed", x, 1),
+        ("mouseMoved", x + 30.0, 1),
+        ("mouseMoved", x + 80.0, 1),
+        ("mouseReleased", x + 80.0, 0),
+    ] {
+        browser.ask(
+            "Input.dispatchMouseEvent",
+            json!({ "type": kind, "x": x, "y": y, "button": "left", "buttons": buttons, "clickCount": 1 }),
+        );
+    }
+    browser.until(&format!("ctm.state.viewer.value.turn[0] === -40 && {picture} !== {before} && {READY}"));
+    // In the mode of the camera the wheel goes nearer: twice as near covers more.
+    browser.evaluate("document.querySelector('#camera').click()");
+    for _ in 0..4 {
+        browser.ask(
+            "Input.dispatchMouseEvent",
+            json!({ "type": "mouseWheel", "x": x, "y": y, "deltaX": 0, "deltaY": -100 }),
+        );
+    }
+    browser.until(&format!("ctm.state.viewer.value.distance < 0.65 && {READY}"));
+    assert!(browser.evaluate(covered).as_u64().unwrap() > size * 5 / 4);
+    // The traced pixel exports what the picture has.
+    let agrees = "(() => { const o = ctm.state.shownOutput.value, v = ctm.state.valuesOf(o), [i, j] = ctm.state.at.value, all = ctm.state.steps.value; const wrote = all.writes(all.count - 1, ctm.state.lane.value).find((w) => w.name === 'PIX0.x'); const f = new Float32Array(new Uint32Array([wrote.bits]).buffer)[0]; return Math.abs(Math.min(1, Math.max(0, f)) - v[(j * o.width + i) * 4]) < 0.01; })()";
+    browser.until(agrees);
+    // Keys, and back.
+    browser.evaluate("document.querySelector('#picture canvas').focus()");
+    press(&mut browser, "ArrowRight", 0);
+    browser.until("ctm.state.viewer.value.turn[0] === -30");
+    browser.evaluate("document.querySelector('#picture canvas').dispatchEvent(new KeyboardEvent('keydown', { key: '0', bubbles: true }))");
+    browser.until(&format!("ctm.state.viewer.value.distance === 1 && {picture} === {before} && {READY}"));
+    // Its meshes turn, at the rate of the engine.
+    browser.evaluate("[...document.querySelectorAll('.slider button')].find((b) => b.getAttribute('aria-label') === 'play turn').click()");
+    browser.until("/pictures a second/.test(ctm.state.status.value) && ctm.state.viewer.value.time > 0");
+    browser.evaluate("[...document.querySelectorAll('.slider button')].find((b) => b.getAttribute('aria-label') === 'stop turn').click()");
+    browser.until(&format!("{picture} !== {before} && {READY}"));
+}
+
+/// The driver's program below its GLSL: pairs of lines have one colour, a click goes to an instruction, and `why` names the line.
+#[test]
+fn compiler_output_is_beside_its_source() {
+    let Some(mut browser) = started() else { return };
+    let server = Server::start();
+    opened(&mut browser, &server, "lessons/marble");
+    browser.until("document.querySelectorAll('#glsl .pair').length >= 5 && document.querySelectorAll('.cm-line.pair').length > 10");
+    assert_eq!(browser.evaluate("document.querySelector('#glsl h2').textContent"), "marble.frag");
+    // The export is the line that assigns the colour, and it has the colour of that line.
+    let first = browser.evaluate("document.querySelector('#why .node').textContent");
+    assert!(first.as_str().unwrap().contains("marble.frag:24 colour = vec4(base"), "{first}");
+    browser.evaluate("ctm.state.step(1e9)");
+    browser.until("document.querySelector('#glsl [aria-current]')?.textContent.includes('colour = vec4(base') && document.querySelector('.cm-here.pair')");
+    let inks = browser.evaluate("[document.querySelector('#glsl [aria-current]').parentElement, document.querySelector('.cm-here')].map((e) => [...e.classList].find((c) => c.startsWith('ink-')))");
+    assert_eq!(inks[0], inks[1]);
+    // A click on the line of the light goes to an instruction that reads it.
+    browser.evaluate("[...document.querySelectorAll('#glsl button.source')].find((b) => b.textContent.includes('normalize(light')).click()");
+    browser.until("document.querySelector('#glsl [aria-current]')?.textContent.includes('normalize(light')");
+    let line = browser.evaluate("document.querySelector('.cm-here').textContent");
+    assert!(["DOT4", "RECIPSQRT", "MUL", "MOV", "ADD"].iter().any(|op| line.as_str().unwrap().contains(op)), "{line}");
+    // The vertex program has its own shader.
+    browser.evaluate("ctm.state.chooseVertex([3, 0])");
+    browser.until("document.querySelector('#glsl h2').textContent === 'marble.vert' && !ctm.state.working.value");
+}
+
+/// A count shows its share, and can be stopped.
+#[test]
+fn a_profile_shows_its_share_and_stops() {
+    let Some(mut browser) = started() else { return };
+    let server = Server::start();
+    opened(&mut browser, &server, "mandelbrot");
+    // A part of the picture: the interpreter counts it in a second or two.
+    browser.evaluate("ctm.state.files.value = ctm.state.files.value.map((f) => f.name === 'job.toml' ? { ...f, text: f.text.replace(/^domain = .*$/m, 'domain = [96, 160, 175, 239]') } : f), ctm.state.runJob()");
+    browser.until(&format!("ctm.state.run.value.domain[2] === 175 && {READY}"));
+    browser.evaluate("ctm.seen = [], new MutationObserver(() => { const bar = document.querySelector('header [role=progressbar][aria-valuenow]'); if (bar) ctm.seen.push(+bar.getAttribute('aria-valuenow')); }).observe(document.querySelector('header'), { subtree: true, childList: true, attributes: true }), ctm.state.show('profile')");
+    browser.until("document.querySelectorAll('#profile tbody tr').length > 5 && !ctm.state.working.value");
+    let seen = browser.evaluate("ctm.seen");
+    let seen: Vec<u64> = seen.as_array().unwrap().iter().map(|share| share.as_u64().unwrap()).collect();
+    assert!(!seen.is_empty() && seen.is_sorted() && seen.iter().all(|&share| share <= 100), "{seen:?}");
+    browser.evaluate("ctm.state.profile.value = null, ctm.state.count()");
+    browser.until("document.querySelector('#stop')");
+    browser.evaluate("document.querySelector('#stop').click()");
+    browser.until("!ctm.state.working.value && ctm.state.status.value === 'stopped' && !document.querySelector('#stop')");
+    assert_eq!(browser.evaluate("ctm.state.profile.value"), serde_json::Value::Null);
+}
+
+/// The pointer gives numbers, zoom enlarges pixels, parts have other sizes, nothing is cut at the right, and steps name the instruction.
+#[test]
+fn a_picture_answers_the_pointer_and_parts_are_moved() {
+    let Some(mut browser) = started() else { return };
+    let server = Server::start();
+    opened(&mut browser, &server, "draw/cube");
+    let at = browser.evaluate("(() => { const b = document.querySelector('#picture canvas').getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; })()");
+    let chosen = browser.evaluate("document.querySelector('.readout').textContent");
+    browser.ask("Input.dispatchMouseEvent", json!({ "type": "mouseMoved", "x": at[0], "y": at[1], "button": "none" }));
+    browser.until(&format!("document.querySelector('.readout').textContent !== {chosen}"));
+    let hovered = browser.evaluate("document.querySelector('.readout').textContent");
+    let hovered = hovered.as_str().unwrap();
+    assert!((hovered.starts_with("(160, 1") || hovered.starts_with("(159, 1")) && hovered.contains("0x"), "{hovered}");
+    let drawn = "document.querySelector('#picture canvas').toDataURL()";
+    let whole = browser.evaluate(drawn);
+    browser.ask(
+        "Input.dispatchMouseEvent",
+        json!({ "type": "mouseWheel", "x": at[0], "y": at[1], "deltaX": 0, "deltaY": -100 }),
+    );
+    browser.until(&format!("{drawn} !== {whole}"));
+    let width = "document.querySelector('#left').getBoundingClientRect().width";
+    let before = browser.evaluate(width).as_f64().unwrap();
+    browser.evaluate("document.querySelector('[role=separator]').focus()");
+    for _ in 0..3 {
+        press(&mut browser, "ArrowRight", 0);
+    }
+    assert!(browser.evaluate(width).as_f64().unwrap() > before + 20.0);
+    assert_eq!(
+        browser.evaluate(
+            "(() => { const c = document.querySelector('.cm-scroller'); return c.scrollWidth <= c.clientWidth + 1; })()"
+        ),
+        true,
+        "lines wrap"
+    );
+    browser.evaluate("ctm.state.step(2)");
+    browser.until("/^line [0-9]+: .*[A-Z]{3}/.test(document.querySelector('#what').textContent)");
+    let heads = browser.evaluate(
+        "[...document.querySelectorAll('#registers thead th')].map((h) => h.textContent).slice(1, 5).join('')",
+    );
+    assert_eq!(heads, "xyzw");
+}
+
+/// The page of a trace has all 16 lanes at 1366 pixels, and dark colours where the system has them.
+#[test]
+fn the_page_of_a_trace_fits_and_is_dark() {
+    let Some(mut browser) = started() else { return };
+    let page = browser.profile.join("trace.html");
+    let job = root().join("examples/mandelbrot/job.toml");
+    let made = std::process::Command::new(env!("CARGO_BIN_EXE_ctm"))
+        .args(["trace".as_ref(), job.as_os_str(), "--at".as_ref(), "120,200".as_ref(), "-o".as_ref(), page.as_os_str()])
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{made:?}");
+    browser.open(&format!("file://{}", page.display()));
+    browser.until("document.readyState === 'complete' && document.body.innerText.length > 200");
+    let mut backs = Vec::new();
+    for scheme in ["light", "dark"] {
+        browser.ask(
+            "Emulation.setDeviceMetricsOverride",
+            json!({ "width": 1366, "height": 768, "deviceScaleFactor": 1, "mobile": false }),
+        );
+        browser.ask(
+            "Emulation.setEmulatedMedia",
+            json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] }),
+        );
+        browser.until("document.documentElement.scrollWidth <= innerWidth");
+        backs.push(browser.evaluate("getComputedStyle(document.body).backgroundColor"));
+    }
+    assert_ne!(backs[0], backs[1]);
+}
+
 /// A walk of someone who has never seen it: why is this pixel of the cube dark?
 #[test]
 fn a_newcomer_finds_why_a_pixel_of_the_cube_is_dark() {
@@ -304,7 +470,7 @@ fn a_newcomer_finds_why_a_pixel_of_the_cube_is_dark() {
     browser.until(READY);
     // The cube, from the gallery, where a sentence says what to do.
     browser.evaluate("document.querySelector('#programs').click()");
-    browser.until("document.querySelectorAll('#gallery .card').length === 27");
+    browser.until("document.querySelectorAll('#gallery .card').length === 29");
     let card = "[...document.querySelectorAll('#gallery .card')].find((c) => c.textContent.includes('draw/cube'))";
     browser.until(&format!("{card}.textContent.includes('why it is dark')"));
     browser.until("document.querySelectorAll('#gallery img').length >= 2");
@@ -364,6 +530,48 @@ fn captures_and_recordings_are_seen() {
     browser.until("ctm.state.entry.value === 'saxpy' && ctm.state.run.value && !ctm.state.working.value && !ctm.editor().state.readOnly && !document.querySelector('#which')");
 }
 
+/// The pictures of docs/page.md, which CTM_PICTURES=1 makes anew; otherwise they are known to be there.
+#[test]
+fn the_pictures_of_the_page_are_made() {
+    let shots: [(&str, &str, [u32; 2], &str); 4] = [
+        ("page", "mandelbrot", [120, 200], "ctm.state.step(24)"),
+        ("page-history", "draw/cube", [160, 120], "ctm.state.show('history')"),
+        ("page-steps", "draw/cube", [118, 148], "ctm.state.step(ctm.state.steps.value.count - 2)"),
+        ("page-glsl", "lessons/marble", [128, 96], "ctm.state.step(18)"),
+    ];
+    let path = |name: &str| root().join(format!("docs/{name}.png"));
+    if std::env::var_os("CTM_PICTURES").is_none() {
+        assert!(shots.iter().map(|shot| shot.0).chain(["page-capture"]).all(|name| path(name).is_file()));
+        return;
+    }
+    let Some(mut browser) = started() else { return };
+    let server = Server::with(&[captured()]);
+    let entry = captured();
+    browser.open(&server.address());
+    browser.until("window.ctm && ctm.state.run.value && !ctm.state.working.value");
+    size(&mut browser, 1280, 800, false);
+    browser.evaluate("ctm.state.greeting.value = false");
+    browser.evaluate(&format!("ctm.state.open({})", json!(entry)));
+    browser.until("ctm.state.given.value === 'capture' && ctm.state.run.value && !ctm.state.working.value");
+    browser.evaluate("ctm.state.choose([17, 40])");
+    browser.until(READY);
+    browser.evaluate("ctm.state.step(5)");
+    let save = |browser: &mut Browser, name: &str| {
+        std::thread::sleep(std::time::Duration::from_millis(400));
+        std::fs::write(path(name), browser.png()).unwrap();
+    };
+    save(&mut browser, "page-capture");
+    for (name, entry, at, then) in shots {
+        browser.evaluate(&format!("ctm.state.open({})", json!(entry)));
+        browser.until(&format!("ctm.state.entry.value === {} && {READY}", json!(entry)));
+        browser.evaluate(&format!("ctm.state.choose({})", json!(at)));
+        browser.until(READY);
+        browser.evaluate(then);
+        browser.until(READY);
+        save(&mut browser, name);
+    }
+}
+
 /// Nothing is cut, small or without a name: at the sizes of a phone, a small and a large screen, light and dark, in every view.
 #[test]
 fn every_view_fits_and_is_accessible() {
@@ -376,12 +584,17 @@ fn every_view_fits_and_is_accessible() {
     for (entry, views) in [
         ("mandelbrot", ["steps", "profile", "manual", "gallery", "tour"].as_slice()),
         ("draw/cube", ["steps", "history", "funnel", "vertices"].as_slice()),
+        ("lessons/marble", ["steps"].as_slice()),
     ] {
         opened(&mut browser, &server, entry);
         if let Some(axe) = &axe {
             browser.evaluate(&format!("{axe}; 1"));
         }
-        browser.evaluate(if entry == "mandelbrot" { "ctm.state.step(24)" } else { "ctm.state.showMesh(true)" });
+        browser.evaluate(match entry {
+            "mandelbrot" => "ctm.state.step(24)",
+            "draw/cube" => "ctm.state.showMesh(true)",
+            _ => "ctm.state.step(30)",
+        });
         fits(&mut browser, entry, views, axe.is_some());
     }
 }

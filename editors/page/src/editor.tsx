@@ -7,6 +7,7 @@ import { Annotation, Compartment, EditorState, RangeSetBuilder, StateEffect, Sta
 import { Decoration, type DecorationSet, drawSelection, EditorView, gutter, GutterMarker, highlightActiveLine, hoverTooltip, keymap, lineNumbers, WidgetType } from "@codemirror/view";
 import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { pairs, pointed } from "./glsl";
 import { language } from "./language";
 import { number } from "./numbers";
 import { Replaced } from "./server";
@@ -15,7 +16,7 @@ import type { Effect } from "./steps";
 
 interface Mark { line: number; text: string; wrote: { line: number; text: string }[] }
 
-const setMark = StateEffect.define<Mark>();
+const setMark = StateEffect.define<Mark>(), setPairs = StateEffect.define<DecorationSet>();
 const switching = Annotation.define<boolean>();
 const languages = new Compartment(), fixed = new Compartment(), heat = new Compartment(), colours = new Compartment();
 
@@ -55,6 +56,16 @@ const marks = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
+/** Lines that have a line of GLSL, in its colour. */
+const coloured = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(old, transaction) {
+    for (const effect of transaction.effects) if (effect.is(setPairs)) return effect.value;
+    return old.map(transaction.changes);
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
 class Heat extends GutterMarker {
   constructor(readonly share: number, readonly title: string) { super(); }
   eq(other: Heat) { return other.title === this.title; }
@@ -90,7 +101,8 @@ function markOf(): Mark {
 
 const findingsOf = linter(async (view) => {
   const one = current(), text = view.state.doc.toString();
-  if (isShared.value || !one?.language || given.value) { findings.value = []; return []; }
+  // Listings are the text of containers: there is nothing to mend.
+  if (isShared.value || !one?.language || given.value || listings.value.has(one.name)) { findings.value = []; return []; }
   const more = one.language === "toml" ? question({ name: one.name }) : {};
   const found = await server.ask("check", { ...more, language: one.language, text }).catch((e) => {
     if (!(e instanceof Replaced)) status.value = e.message;
@@ -160,7 +172,7 @@ export function Editor() {
         doc: "",
         extensions: [
           lineNumbers(), heat.of([]), highlightActiveLine(), drawSelection(), history(), highlightSelectionMatches(), lintGutter(), findingsOf, hover,
-          autocompletion({ override: [complete] }), marks, languages.of([]), colours.of([]), fixed.of(EditorState.readOnly.of(false)), EditorView.lineWrapping,
+          autocompletion({ override: [complete] }), marks, coloured, languages.of([]), colours.of([]), fixed.of(EditorState.readOnly.of(false)), EditorView.lineWrapping,
           EditorView.contentAttributes.of({ "aria-label": "program text" }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged && !update.transactions.some((t) => t.annotation(switching))) setText(update.state.doc.toString());
@@ -209,6 +221,15 @@ export function Editor() {
           const block = made.lineBlockAt(made.state.doc.line(mark.line).from), { scrollDOM } = made;
           if (block.top < scrollDOM.scrollTop + 20 || block.bottom > scrollDOM.scrollTop + scrollDOM.clientHeight - 60) scrollDOM.scrollTop = block.top - scrollDOM.clientHeight / 3;
         });
+      }),
+      effect(() => {
+        const of = pairs.value, one = files.value[file.value], base = (name: string) => name.split("/").pop();
+        if (!of || !one || base(trace.value!.name) !== base(one.name)) return made.dispatch({ effects: setPairs.of(Decoration.none) });
+        const all = [...of.lineOf].filter(([line]) => line <= made.state.doc.lines).sort((a, b) => a[0] - b[0]);
+        const lines = all.map(([line, glsl]) => Decoration.line({
+          class: `pair ink-${of.ink.get(glsl)}${pointed.value === glsl ? " pointed" : ""}`, attributes: { title: `line ${glsl} of ${trace.value!.glsl!.name}` },
+        }).range(made.state.doc.line(line).from));
+        made.dispatch({ effects: setPairs.of(Decoration.set(lines)) });
       }),
       effect(() => {
         const counts = profile.value, one = files.value[file.value], base = (name: string) => name.split("/").pop();

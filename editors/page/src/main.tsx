@@ -6,6 +6,7 @@ import { acceptDrops } from "./drop";
 import { Editor, Findings, view } from "./editor";
 import { Funnel, History, VertexTable } from "./draws";
 import { Gallery, greet, Greeting, Tour } from "./gallery";
+import { Glsl } from "./glsl";
 import { Group } from "./group";
 import { copyLink, followLink } from "./link";
 import { Picture, primitives } from "./picture";
@@ -36,9 +37,11 @@ function Header() {
       {!isShared.value && server.isLocal && <button id="link" title="the address of this page with the program in it, to send to others" onClick={() => busy("writing", copyLink)}>Link</button>}
       {!isShared.value && <button id="help" title="a tour of five steps" onClick={() => (state.tour.value = 0)}>Tour</button>}
       <button id="theme" class="icon" aria-label="light or dark" title="light or dark" aria-pressed={state.dark.value} onClick={() => (state.dark.value = !state.dark.value)}>◐</button>
-      <output id="status" role="status">{waiting ? `${waiting.what} …${seconds > 1 ? ` ${seconds} s` : ""}` : status.value}</output>
-      {waiting && !isShared.value && <button id="stop" title="ends what is under way" onClick={() => state.stop()}>Stop</button>}
-      {waiting && <div class="progress" role="progressbar" aria-label={waiting.what} />}
+      <output id="status" role="status">{waiting ? `${waiting.what} …${waiting.share !== undefined ? ` ${Math.round(100 * waiting.share)} %` : seconds > 1 ? ` ${seconds} s` : ""}` : status.value}</output>
+      {waiting && !isShared.value && <button id="stop" title="ends what is under way: nothing is lost" onClick={() => state.stop()}>Stop</button>}
+      {waiting && (waiting.share === undefined
+        ? <div class="progress" role="progressbar" aria-label={waiting.what} />
+        : <div class="progress known" role="progressbar" aria-label={waiting.what} aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(100 * waiting.share)} style={{ width: `${100 * waiting.share}%` }} />)}
     </header>
   );
 }
@@ -49,6 +52,7 @@ function Texts() {
       <div class="tabs" role="tablist" aria-label="files" onKeyDown={arrows}>
         {files.value.map((one, n) => <button role="tab" id={`file-${n}`} aria-controls="editor-panel" aria-selected={n === file.value} tabIndex={n === file.value ? 0 : -1} onClick={() => (file.value = n)}>{one.name}</button>)}
       </div>
+      <Glsl />
       <div id="editor-panel" role="tabpanel" aria-labelledby={`file-${file.value}`}><Editor /></div>
       <Findings />
     </section>

@@ -1,6 +1,7 @@
 // The picture: zoom to pixels with values, numbers under the pointer, channels, colours for numbers beyond 0 to 1, and the difference to a kept run.
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { approach, isCamera, resetViewer, turn } from "./camera";
 import { asFloat, byte, hex, short } from "./numbers";
 import { at, choose, draws, fragment, inspected, isShared, kept, launch, marked, mesh, output, run, showMesh, shownOutput, steps, tab, trace, valuesOf, vertex } from "./state";
 import { Sliders } from "./sliders";
@@ -123,6 +124,8 @@ export function Picture() {
     const x = zoom.value.scale ? zoom.value.x : out!.width / 2, y = zoom.value.scale ? zoom.value.y : out!.height / 2;
     return { box, fit, scale, left: box.width / 2 - x * scale, top: box.height / 2 - y * scale };
   };
+  /** Drags and the wheel move the viewer. */
+  const moves = () => isCamera.value && Boolean(run.value?.viewer) && !isShared.value;
   const pixelAt = (event: { clientX: number; clientY: number }): [number, number] | null => {
     const v = view(), x = Math.floor((event.clientX - v.box.left - v.left) / v.scale), y = Math.floor((event.clientY - v.box.top - v.top) / v.scale);
     return x < 0 || y < 0 || x >= out!.width || y >= out!.height ? null : [x + out!.left, y + out!.top];
@@ -207,7 +210,7 @@ export function Picture() {
     const watch = new ResizeObserver(() => draw());
     watch.observe(canvas.current);
     // Wheel events are cancelled, which a passive listener cannot.
-    const wheel = (event: WheelEvent) => { event.preventDefault(); zoomTo(event.deltaY < 0 ? 1.4 : 1 / 1.4, pixelAt(event) ?? undefined); };
+    const wheel = (event: WheelEvent) => { event.preventDefault(); if (moves()) { approach(event.deltaY < 0 ? 1 / 1.12 : 1.12); return; } zoomTo(event.deltaY < 0 ? 1.4 : 1 / 1.4, pixelAt(event) ?? undefined); };
     canvas.current!.addEventListener("wheel", wheel, { passive: false });
     const of = canvas.current!;
     return () => { watch.disconnect(); of.removeEventListener("wheel", wheel); };
@@ -219,14 +222,18 @@ export function Picture() {
     image.src = out.picture;
   }, [out]);
   // Drawn again when any of these changes.
-  void [mesh.value, inspected.value, fragment.value, marked.value, vertex.value, tab.value, zoom.value, at.value, trace.value, range.value, channel.value, difference.value, kept.value];
+  void [isCamera.value, mesh.value, inspected.value, fragment.value, marked.value, vertex.value, tab.value, zoom.value, at.value, trace.value, range.value, channel.value, difference.value, kept.value];
 
   const move = (i: number, j: number) => {
     if (!out || isShared.value) return;
     const from = at.value ?? [out.left + (out.width >> 1), out.top + (out.height >> 1)];
     choose([Math.max(out.left, Math.min(out.left + out.width - 1, from[0] + i)), Math.max(out.top, Math.min(out.top + out.height - 1, from[1] + j))]);
   };
-  const keys: Record<string, () => void> = {
+  const view3d: Record<string, () => void> = {
+    ArrowLeft: () => turn(-10, 0), ArrowRight: () => turn(10, 0), ArrowUp: () => turn(0, 10), ArrowDown: () => turn(0, -10),
+    "+": () => approach(1 / 1.25), "=": () => approach(1 / 1.25), "-": () => approach(1.25), "0": resetViewer,
+  };
+  const keys: Record<string, () => void> = moves() ? view3d : {
     ArrowLeft: () => move(-1, 0), ArrowRight: () => move(1, 0), ArrowUp: () => move(0, -1), ArrowDown: () => move(0, 1),
     "+": () => zoomTo(1.5), "=": () => zoomTo(1.5), "-": () => zoomTo(1 / 1.5), "0": () => (zoom.value = { scale: 0, x: 0, y: 0 }), Enter: () => move(0, 0),
   };
@@ -235,7 +242,7 @@ export function Picture() {
   return (
     <div class="panel" id="picture">
       <div class="bar">
-        <h2>Picture</h2>
+        <h2 class={draws.value ? "unseen" : ""}>Picture</h2>
         {outputs.length > 1
           ? <select aria-label="output" value={output.value} onChange={(e) => (output.value = +e.currentTarget.value)}>{outputs.map((o, n) => <option value={n}>{o.name}</option>)}</select>
           : !draws.value && <span class="dim">{out.name}</span>}
@@ -254,15 +261,21 @@ export function Picture() {
         {!isShared.value && (kept.value
           ? <label class="check"><input type="checkbox" checked={difference.value} onChange={(e) => (difference.value = e.currentTarget.checked)} /> difference</label>
           : <button onClick={() => (kept.value = run.value)} title="keep this picture; after a change, see the difference to it">Keep</button>)}
-        {draws.value && !isShared.value && <label class="check" title="the primitives in the window"><input id="mesh" type="checkbox" checked={mesh.value} onChange={(e) => showMesh(e.currentTarget.checked)} /> mesh</label>}
+        {run.value?.viewer && !isShared.value && <button id="camera" aria-pressed={isCamera.value} title="wheel, arrow keys, plus and minus move the viewer instead of enlarging pixels; a drag turns it, 0 takes it back" onClick={() => (isCamera.value = !isCamera.value)}>camera</button>}
+        {draws.value && !isShared.value && <button id="mesh" aria-pressed={mesh.value} title="outlines the primitives in the window" onClick={() => showMesh(!mesh.value)}>mesh</button>}
         {kept.value && !isShared.value && <button class="icon" aria-label="forget the kept picture" onClick={() => { kept.value = null; difference.value = false; }}>×</button>}
       </div>
       <canvas
-        ref={canvas} tabIndex={0} role="application" aria-label={`picture ${out.name}, ${out.width} by ${out.height}: arrow keys choose a pixel, plus and minus zoom${at.value ? `; pixel ${at.value.join(", ")}` : ""}`}
+        ref={canvas} tabIndex={0} role="application" aria-label={`picture ${out.name}, ${out.width} by ${out.height}: ${moves() ? "arrow keys turn the viewer, plus and minus take it nearer and farther, 0 takes it back" : "arrow keys choose a pixel, plus and minus zoom"}${at.value ? `; pixel ${at.value.join(", ")}` : ""}`}
         onMouseMove={(e) => {
           hovered.value = pixelAt(e);
           const from = drag.current;
-          if (from && zoom.value.scale && Math.abs(e.clientX - from.x) + Math.abs(e.clientY - from.y) > 3) {
+          // Of a whole picture, too, a drag turns the viewer.
+          const turns = run.value?.viewer && !isShared.value && (moves() || !zoom.value.scale);
+          if (from && turns && e.buttons === 1 && (from.moved || Math.abs(e.clientX - from.x) + Math.abs(e.clientY - from.y) > 3)) {
+            turn((from.x - e.clientX) * 0.5, (e.clientY - from.y) * 0.5);
+            drag.current = { x: e.clientX, y: e.clientY, moved: true };
+          } else if (from && zoom.value.scale && Math.abs(e.clientX - from.x) + Math.abs(e.clientY - from.y) > 3) {
             zoom.value = { ...zoom.value, x: zoom.value.x - (e.clientX - from.x) / zoom.value.scale, y: zoom.value.y - (e.clientY - from.y) / zoom.value.scale };
             drag.current = { x: e.clientX, y: e.clientY, moved: true };
           }

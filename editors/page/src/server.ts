@@ -44,7 +44,9 @@ export class Http implements Server {
     }
     this.running.add(control);
     const asked = async () => (await this.post(name, JSON.stringify(question), control.signal)).json();
-    const answer = await asked().finally(() => this.running.delete(control));
+    const answer = await asked()
+      .catch((error) => { throw control.signal.aborted ? new Replaced() : error; })
+      .finally(() => this.running.delete(control));
     if (answer.error) throw new Error(answer.error);
     return answer;
   }

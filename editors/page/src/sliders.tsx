@@ -1,13 +1,20 @@
 // Sliders of the job file: a number of a constant by hand, or played in time, with as many pictures a second as the engine makes.
 import { signal } from "@preact/signals";
 import { short } from "./numbers";
-import { at, isShared, moved, redraw, rerun, run, status } from "./state";
+import { draw as drawView } from "./camera";
+import { at, isShared, moved, redraw, rerun, run, status, viewer } from "./state";
 import type { SliderState } from "./wire";
 
-/** The slider that is played. */
+/** The slider that is played; -1: the turn of the meshes. */
 const playing = signal<number | null>(null);
+const SPIN = -1;
+const spin = { constant: "turn", element: 0, from: 0, to: 1, value: 0, seconds: 6 };
 
-const valueOf = (slider: SliderState, n: number) => moved.value[n] ?? slider.value;
+const valueOf = (slider: SliderState, n: number) => n === SPIN ? viewer.value.time : moved.value[n] ?? slider.value;
+const setValue = (n: number, value: number) => {
+  if (n === SPIN) viewer.value = { ...viewer.value, time: value };
+  else moved.value = { ...moved.value, [n]: value };
+};
 
 /** While a picture is drawn, only the newest position waits. */
 let waiting = false, drawing: Promise<void> | null = null;
@@ -30,18 +37,18 @@ async function settle() {
 }
 
 function move(n: number, value: number) {
-  moved.value = { ...moved.value, [n]: value };
-  return draw();
+  setValue(n, value);
+  return n === SPIN ? drawView() : draw();
 }
 
 async function play(n: number) {
   playing.value = n;
-  const slider = run.value!.sliders[n], seconds = slider.seconds ?? slider.to - slider.from, entered = run.value!.sliders.length;
+  const slider = n === SPIN ? spin : run.value!.sliders[n], seconds = slider.seconds ?? slider.to - slider.from, entered = run.value!.sliders.length;
   const begin = performance.now(), first = (valueOf(slider, n) - slider.from) / (slider.to - slider.from);
   let pictures = 0, since = begin;
   while (playing.value === n && run.value?.sliders.length === entered) {
     const share = (first + (performance.now() - begin) / 1000 / seconds) % 1;
-    moved.value = { ...moved.value, [n]: slider.from + share * (slider.to - slider.from) };
+    setValue(n, slider.from + share * (slider.to - slider.from));
     if (!(await redraw())) break;
     pictures++;
     const passed = performance.now() - since;
@@ -55,11 +62,13 @@ async function play(n: number) {
 
 export function Sliders() {
   const all = run.value?.sliders ?? [];
-  if (!all.length) return null;
+  const every: [SliderState, number][] = all.map((slider, n) => [slider, n]);
+  if (run.value?.spins && !isShared.value) every.push([spin, SPIN]);
+  if (!every.length) return null;
   return (
     <div id="sliders" role="group" aria-label="constants of the job">
-      {all.map((slider, n) => {
-        const name = `${slider.constant}${all.some((other, k) => k !== n && other.constant === slider.constant) || slider.element ? `[${slider.element}]` : ""}`, value = valueOf(slider, n);
+      {every.map(([slider, n]) => {
+        const name = `${slider.constant}${all.some((other, k) => k !== n && n !== SPIN && other.constant === slider.constant) || slider.element ? `[${slider.element}]` : ""}`, value = valueOf(slider, n);
         return (
           <div class="slider" key={n}>
             <label>{name} <input type="range" min={slider.from} max={slider.to} step={(slider.to - slider.from) / 1000} value={value} disabled={isShared.value}

@@ -52,6 +52,8 @@ export const vertex = signal<[number, number] | null>(null);
 /** A stage of a funnel whose primitives are marked. */
 export const marked = signal<{ draw: number; key: string } | null>(null);
 export const mesh = signal(false);
+/** How far the viewer of a draw has moved: degrees to the right and up, its distance as a multiple of the job's, and the point of the animation. */
+export const viewer = signal<{ turn: [number, number]; distance: number; time: number }>({ turn: [0, 0], distance: 1, time: 0 });
 /** Positions of sliders that have been moved, by number. */
 export const moved = signal<Record<number, number>>({});
 export const manual = signal<{ topic: string; text: string }>({ topic: "", text: "" });
@@ -65,7 +67,8 @@ export const greeting = signal(false);
 export const dark = signal(false);
 export const status = signal("");
 export const problem = signal("");
-export const working = signal<{ what: string; since: number; tick: number } | null>(null);
+/** Work under way; `share` of it is done, where that is known. */
+export const working = signal<{ what: string; since: number; tick: number; share?: number } | null>(null);
 /** Asks the editor to go to a line. */
 export const goTo = signal<{ line: number; file?: string } | null>(null);
 
@@ -94,7 +97,7 @@ function looksLikeAPicture(of: Output) {
 export const current = () => files.value[file.value];
 const texts = () => Object.fromEntries(files.value.filter((one) => !listings.value.has(one.name)).map((one) => [one.name, one.text]));
 // Of a capture or a recording nothing can be edited.
-export const question = (more: object = {}) => ({ entry: entry.value, files: given.value ? {} : texts(), launch: launch.value, sliders: Object.entries(moved.value).map(([n, value]) => [+n, value] as [number, number]), ...more });
+export const question = (more: object = {}) => ({ entry: entry.value, files: given.value ? {} : texts(), launch: launch.value, sliders: Object.entries(moved.value).map(([n, value]) => [+n, value] as [number, number]), ...(draws.value && !given.value && viewer.value), ...more });
 
 /** What is traced: the pixel, one of its fragments, or a vertex. */
 const traced = () => vertex.value
@@ -105,7 +108,7 @@ const traced = () => vertex.value
 export async function busy(what: string, work: () => Promise<void>) {
   const mine = { what, since: Date.now(), tick: 0 };
   working.value = mine;
-  const timer = setInterval(() => { if (working.value?.since === mine.since) working.value = { ...mine, tick: Date.now() }; }, 250);
+  const timer = setInterval(() => { if (working.value?.since === mine.since) working.value = { ...working.value, tick: Date.now() }; }, 250);
   try {
     await work();
     problem.value = "";
@@ -135,7 +138,7 @@ export const open = (name: string, linked: Linked = {}) => busy("opening", async
     entry.value = name; listings.value = new Set(); given.value = answer.given; draws.value = answer.draws; launches.value = []; launch.value = linked.launch ?? null;
     originals.value = Object.fromEntries(answer.files.map((one) => [one.name, one.text]));
     files.value = answer.files.map((one) => ({ ...one, text: linked.texts?.[one.name] ?? one.text }));
-    run.value = kept.value = null; output.value = 0; clear(); at.value = linked.at ?? null; mesh.value = false; moved.value = linked.sliders ?? {};
+    run.value = kept.value = null; output.value = 0; clear(); at.value = linked.at ?? null; mesh.value = false; moved.value = linked.sliders ?? {}; viewer.value = { turn: [0, 0], distance: 1, time: 0 };
     if (!answer.draws && drawn.includes(tab.value)) tab.value = "steps";
     // Programs are what one comes for; the job is beside them.
     file.value = answer.given ? 0 : Math.max(0, answer.files.length - 1);
@@ -335,8 +338,24 @@ async function explainLast() {
 // ---- profile and manual
 
 async function profileNow() {
-  profile.value = await server.ask("profile", question());
-  status.value = "counted";
+  const ticket = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
+  let over = false;
+  if (working.value) working.value = { ...working.value, what: "counting every lane" };
+  const watch = async () => {
+    while (!over) {
+      await new Promise((later) => setTimeout(later, 200));
+      const share = over ? null : (await server.ask("progress", { ticket }).catch(() => ({ share: null }))).share;
+      if (!over && share !== null && working.value) working.value = { ...working.value, share };
+    }
+  };
+  // A worker that counts answers nothing else.
+  if (!server.isLocal) void watch();
+  try {
+    profile.value = await server.ask("profile", question({ ticket }));
+    status.value = "counted";
+  } finally {
+    over = true;
+  }
 }
 
 export const count = () => busy("counting every lane", profileNow);

@@ -52,7 +52,7 @@ function Node({ tree, of }: { tree: WhyTree; of: Branch }) {
         <button class={`node${node.step === now.value ? " here" : ""}`} disabled={node.step === null} title={node.step === null ? kinds[node.kind] : `to step ${node.step + 1}, line ${node.line}`}
           onClick={() => { step(node.step!); if (!trace.value) goTo.value = { line: node.line ?? 1 }; }}>
           <span class="place">{name}{elsewhere ? ` of (${node.position!.join(", ")})` : ""}</span> <b>{value}</b>
-          {node.kind === "made" ? <span class="code"><span class="dim">line {node.line}</span> {node.text.replace(/\s+/g, " ")}</span> : <span class="dim">{kinds[node.kind]}</span>}
+          {node.kind === "made" ? <span class="code"><span class="dim">line {node.line}</span> {node.text.replace(/\s+/g, " ")}{node.glsl !== null && trace.value?.glsl && <span class="glsl"> {trace.value.glsl.name}:{node.glsl} <code>{trace.value.glsl.text.split("\n")[node.glsl - 1]?.trim()}</code></span>}</span> : <span class="dim">{kinds[node.kind]}</span>}
           {again && node.from.length ? <span class="dim">see above</span> : null}
         </button>
       </span>

@@ -13,6 +13,14 @@ export interface Question {
   stage?: string | null;
   /** Sliders that have been moved: the number in the answer of `run`, and the value. */
   sliders?: ([number, number])[];
+  /** How far the viewer of a draw has moved around the point that it sees: degrees to the right, and up. */
+  turn?: [number, number] | null;
+  /** Its distance, as a multiple of the job's. */
+  distance?: number | null;
+  /** The point of a draw's animation, 0 to 1: how much of `spin` its meshes have turned. */
+  time?: number | null;
+  /** A number that the page chooses: `progress` asks by it how far a profile is. */
+  ticket?: number | null;
   /** The processor or pixel: column and row. */
   at?: [number, number] | null;
   /** The place that `why` asks about. */
@@ -128,6 +136,10 @@ export interface Run {
   files: (TextFile)[];
   /** The sliders of the job file. */
   sliders: (SliderState)[];
+  /** It is a draw job with a viewer, which can be moved. */
+  viewer: boolean;
+  /** Meshes turn in the course of its animation. */
+  spins: boolean;
 }
 
 export interface SliderState {
@@ -198,6 +210,17 @@ export interface Trace {
   fault: string | null;
   /** It goes on after the last step. */
   cut: boolean;
+  /** The GLSL that the program was compiled from, where the job names it. */
+  glsl: GlslText | null;
+}
+
+export interface GlslText {
+  /** Its file's name without its folder. */
+  name: string;
+  /** Its text. */
+  text: string;
+  /** Lines of the program's text with lines of this one, both from 1. */
+  pairs: ([number, number])[];
 }
 
 export interface Instruction {
@@ -249,8 +272,15 @@ export interface WhyNode {
   line: number | null;
   /** The text of the line. */
   text: string;
+  /** The line of the GLSL, where it is known. */
+  glsl: number | null;
   /** The values that it was made of, by number. */
   from: (number)[];
+}
+
+export interface Progress {
+  /** The share that is counted, 0 to 1; none before it begins and after its end. */
+  share: number | null;
 }
 
 export interface ProfileCounts {
@@ -466,6 +496,7 @@ export interface Answers {
   trace: Trace;
   why: Why;
   profile: ProfileCounts;
+  progress: Progress;
   inspect: Inspected;
   vertices: Vertices;
 }

@@ -183,6 +183,11 @@ impl Browser {
 
     /// The page as a picture.
     pub fn picture(&mut self) -> Array {
+        Array::from_bytes(Kind::Png, &self.png(), None).unwrap()
+    }
+
+    /// The page as the bytes of a PNG.
+    pub fn png(&mut self) -> Vec<u8> {
         let taken = self.ask("Page.captureScreenshot", json!({ "format": "png" }));
         let digit = |c: u8| match c {
             b'A'..=b'Z' => c - b'A',
@@ -197,7 +202,7 @@ impl Browser {
             let bits = bits << (6 * (4 - four.len()));
             bytes.extend(&bits.to_be_bytes()[1..four.len()]);
         }
-        Array::from_bytes(Kind::Png, &bytes, None).unwrap()
+        bytes
     }
 
     /// Compares the page with a golden picture of the means of its squares of 16 pixels; CTM_WRITE writes it. Letters of other fonts change a square little;

@@ -3,6 +3,7 @@
 use super::context::{Answer, AnswerContext, PATIENCE, Refusal, entry, language, opened};
 use super::entries::{Opened, PageEntry, said};
 use super::inspect::{inspected, vertices};
+use super::progress::{self, Ticket};
 use super::question::Question;
 use super::runs::{run, thumbnail};
 use super::texts::{Utf16Offsets, byte, check, words};
@@ -77,6 +78,9 @@ questions! {
     "trace": wire::Trace = |question, context| Ok(steps::trace(&traced(question, context)?.0));
     "why": wire::Why = why;
     "profile": wire::ProfileCounts = profile;
+    "progress": wire::Progress = |question, _| {
+        Ok(wire::Progress { share: question.ticket.and_then(progress::share) })
+    };
     "inspect": wire::Inspected = inspected;
     "vertices": wire::Vertices = vertices;
 }
@@ -223,7 +227,9 @@ fn why(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::Why> {
 fn profile(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::ProfileCounts> {
     let looked = looked(question, context, None)?;
     context.take(cost::of_profile(looked.chosen.domain.processors()))?;
-    let profile = Profile::of_under(context.control, &looked.subject, &looked.chosen).map_err(|e| said(&e))?;
+    let ticket = Ticket::new(question.ticket);
+    let profile = Profile::of_noting(context.control, &looked.subject, &looked.chosen, &ticket.progress);
+    let profile = profile.map_err(|e| said(&e))?;
     let mut lines = Vec::new();
     for line in 1..=profile.listing.lines.len() {
         if let Some(count) = profile.of_line(line) {

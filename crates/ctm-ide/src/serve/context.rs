@@ -4,6 +4,7 @@ use super::entries::{Opened, PageEntry, said};
 use super::memory::{Memory, Share};
 use super::question::Question;
 use crate::language::Language;
+use ctm::draw::ViewMove;
 use ctm::job::{Folders, Slider};
 use ctm_exec::{Control, Instant};
 use ctm_files::MemoryFolder;
@@ -80,6 +81,7 @@ pub(super) fn opened(
     for &(number, value) in &question.sliders {
         slide(&mut opened, number, value);
     }
+    move_viewer(question, &mut opened);
     let time = match &mut opened {
         Opened::Job(job) => Some(&mut job.run.budget.time),
         Opened::Drawing(drawing) => Some(&mut drawing.budget.time),
@@ -89,6 +91,18 @@ pub(super) fn opened(
         *time = Some(time.map_or(PATIENCE, |time| time.min(PATIENCE)));
     }
     Ok((opened, directory))
+}
+
+/// Moves the viewer of draws.
+#[allow(clippy::cast_possible_truncation, reason = "angles have single precision")]
+fn move_viewer(question: &Question, opened: &mut Opened) {
+    let Opened::Drawing(drawing) = opened else { return };
+    let is_number = |n: f64| if n.is_finite() { n as f32 } else { 0.0 };
+    drawing.move_viewer(ViewMove {
+        turn: question.turn.unwrap_or_default().map(is_number),
+        distance: question.distance.filter(|n| n.is_finite()).map_or(1.0, |n| n.clamp(0.02, 50.0) as f32),
+        time: is_number(question.time.unwrap_or(0.0)),
+    });
 }
 
 /// Moves a slider of the open entry, within its range.

@@ -13,7 +13,7 @@ pub(super) struct Example {
 }
 
 /// Pixels worth a look where the middle is not: at the edge of the set, on a dark face, on the diagonal, in the shadow, beside the light.
-const PIXELS: [(&str, [u32; 2]); 7] = [
+const PIXELS: [(&str, [u32; 2]); 9] = [
     ("mandelbrot", [120, 200]),
     ("r700/mandelbrot", [120, 200]),
     ("draw/cube", [70, 60]),
@@ -21,6 +21,8 @@ const PIXELS: [(&str, [u32; 2]); 7] = [
     ("lessons/loop", [14, 16]),
     ("lessons/shadow", [190, 150]),
     ("lessons/glow", [128, 150]),
+    ("draw/skin", [160, 120]),
+    ("lessons/marble", [128, 96]),
 ];
 
 impl Example {
@@ -82,7 +84,13 @@ examples! {
         "r700/transpose" "A compute program that scatters its pixels.": "job.toml" "transpose.csh" "../../conv5x5/photo.png";
     }
     "embedded/examples" "Draws" {
+        "draw/skin" "A skinned mesh: each vertex fetches up to four matrices of joints; its vertices and its GLSL are there.":
+            "job.toml" "skin.gsh" "skin.glb" "bones.npy" "skin.vert" "skin.frag";
         "draw/pair" "Two draws into one picture, the second one blended over the first.": "job.toml" "pair.vsh" "pair.psh";
+    }
+    "embedded" "Compiler output" {
+        "lessons/marble" "A driver's program below its GLSL: lines of one colour belong together, a click on a line of GLSL goes to its instructions.":
+            "job.toml" "marble.gsh" "marble.vert" "marble.frag";
     }
     "embedded" "Draws in passes" {
         "lessons/glow" "Post-processing: a square over the picture reads target 0 and adds the light of its neighbours; move glow.":

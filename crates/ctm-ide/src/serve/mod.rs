@@ -41,6 +41,7 @@ mod inspect;
 mod local;
 mod memory;
 mod pictures;
+mod progress;
 mod question;
 mod runs;
 mod site;

@@ -44,6 +44,14 @@ question! {
     stage: Option<String>,
     /// Sliders that have been moved: the number in the answer of `run`, and the value.
     sliders: Vec<(usize, f64)>,
+    /// How far the viewer of a draw has moved around the point that it sees: degrees to the right, and up.
+    turn: Option<[f64; 2]>,
+    /// Its distance, as a multiple of the job's.
+    distance: Option<f64>,
+    /// The point of a draw's animation, 0 to 1: how much of `spin` its meshes have turned.
+    time: Option<f64>,
+    /// A number that the page chooses: `progress` asks by it how far a profile is.
+    ticket: Option<u64>,
     /// The processor or pixel: column and row.
     at: Option<[u32; 2]>,
     /// The place that `why` asks about.

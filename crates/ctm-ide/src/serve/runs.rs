@@ -26,6 +26,7 @@ pub(super) fn run(question: &Question, context: &AnswerContext<'_>) -> Answer<wi
             Some(number) => {
                 let mut answer = behind(&*drawing, drawing.engine, number)?;
                 answer.sliders = sliders(&drawing.sliders, |slider| drawing.slider_value(slider));
+                (answer.viewer, answer.spins) = viewer(&drawing);
                 Ok(answer)
             }
             None => draw(&drawing),
@@ -63,7 +64,16 @@ fn behind(draws: &dyn Draws, engine: EngineKind, number: usize) -> Answer<wire::
     let [width, height] = targets.first().map_or([0, 0], |target| target.size);
     let said = if targets.is_empty() { "the draw has no target\n" } else { "" }.to_owned();
     let domain = Some([0, 0, width.saturating_sub(1), height.saturating_sub(1)]);
-    Ok(wire::Run { outputs, said, milliseconds, domain, files: Vec::new(), sliders: Vec::new() })
+    Ok(wire::Run {
+        outputs,
+        said,
+        milliseconds,
+        domain,
+        files: Vec::new(),
+        sliders: Vec::new(),
+        viewer: false,
+        spins: false,
+    })
 }
 
 /// The outputs of a recording's launch, and its program.
@@ -87,6 +97,8 @@ fn recorded(path: &Path, number: usize, control: &Control) -> Answer<wire::Run> 
         domain: Some([domain.i0, domain.j0, domain.i1, domain.j1]),
         files: vec![wire::TextFile { name, text, language: Some(language.id()) }],
         sliders: Vec::new(),
+        viewer: false,
+        spins: false,
     })
 }
 
@@ -101,6 +113,12 @@ fn sliders(all: &[Slider], value: impl Fn(&Slider) -> Option<f32>) -> Vec<wire::
         seconds: slider.seconds.map(f64::from),
     };
     all.iter().map(state).collect()
+}
+
+/// Whether a drawing has a viewer, and whether meshes turn.
+fn viewer(drawing: &Drawing) -> (bool, bool) {
+    let mut cameras = drawing.draws.iter().flat_map(|draw| &draw.cameras);
+    (drawing.viewer().is_some(), cameras.any(|(_, camera)| camera.spin != [0.0; 3]))
 }
 
 fn run_job(job: &Job, control: &Control) -> Answer<wire::Run> {
@@ -118,6 +136,8 @@ fn run_job(job: &Job, control: &Control) -> Answer<wire::Run> {
         domain: domain.map(|domain| [domain.i0, domain.j0, domain.i1, domain.j1]),
         files: Vec::new(),
         sliders: sliders(&job.sliders, |slider| job.slider_value(slider)),
+        viewer: false,
+        spins: false,
     })
 }
 
@@ -133,6 +153,7 @@ fn draw(drawing: &Drawing) -> Answer<wire::Run> {
         outputs.push(shown(&format!("target {}", target.number), &target.array(), 0, 0)?);
     }
     let [width, height] = drawn.size;
+    let (viewer, spins) = viewer(drawing);
     Ok(wire::Run {
         outputs,
         said: drawn.findings.iter().map(|finding| format!("{finding}\n")).collect(),
@@ -140,6 +161,8 @@ fn draw(drawing: &Drawing) -> Answer<wire::Run> {
         domain: Some([0, 0, width.saturating_sub(1), height.saturating_sub(1)]),
         files: Vec::new(),
         sliders: sliders(&drawing.sliders, |slider| drawing.slider_value(slider)),
+        viewer,
+        spins,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Traces and origins of values, as the page has them.
 
-use super::wire::{Instruction, Trace, TraceStep, WhyNode, WhyTree};
+use super::wire::{GlslText, Instruction, Trace, TraceStep, WhyNode, WhyTree};
 use ctm::trace::observe::{At, Place};
 use ctm::trace::{Ancestor, Ancestry, Trace as Recorded, isa_name};
 use std::collections::HashMap;
@@ -96,6 +96,11 @@ pub(super) fn trace(recorded: &Recorded) -> Trace {
         steps,
         fault: recorded.fault.as_ref().map(ToString::to_string),
         cut: recorded.cut,
+        glsl: listing.glsl.as_ref().map(|glsl| GlslText {
+            name: glsl.name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
+            text: glsl.lines.iter().map(|line| format!("{line}\n")).collect(),
+            pairs: glsl.pairs(listing),
+        }),
     }
 }
 
@@ -115,6 +120,7 @@ pub(super) fn why(recorded: &Recorded, place: Place, before: Option<usize>) -> W
         step: value.made.map(|made| made.step),
         line: value.made.and_then(|made| made.line(recorded)),
         text: value.made.map_or_else(String::new, |made| made.text(recorded).to_owned()),
+        glsl: value.made.and_then(|made| recorded.listing.glsl.as_ref()?.line_of_part(made.at, made.part)),
         from: value.from.clone(),
     };
     let tree = Ancestry::of(recorded, recorded.lane, place, before);

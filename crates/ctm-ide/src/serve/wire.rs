@@ -204,6 +204,10 @@ wire! {
         files: Vec<TextFile>,
         /// The sliders of the job file.
         sliders: Vec<SliderState>,
+        /// It is a draw job with a viewer, which can be moved.
+        viewer: bool,
+        /// Meshes turn in the course of its animation.
+        spins: bool,
     }
     /// A slider.
     struct SliderState {
@@ -274,6 +278,17 @@ wire! {
         fault: Option<String>,
         /// It goes on after the last step.
         cut: bool,
+        /// The GLSL that the program was compiled from, where the job names it.
+        glsl: Option<GlslText>,
+    }
+    /// The GLSL text that a program was compiled from.
+    struct GlslText {
+        /// Its file's name without its folder.
+        name: String,
+        /// Its text.
+        text: String,
+        /// Lines of the program's text with lines of this one, both from 1.
+        pairs: Vec<(usize, usize)>,
     }
     /// An instruction.
     struct Instruction {
@@ -325,8 +340,15 @@ wire! {
         line: Option<usize>,
         /// The text of the line.
         text: String,
+        /// The line of the GLSL, where it is known.
+        glsl: Option<usize>,
         /// The values that it was made of, by number.
         from: Vec<usize>,
+    }
+    /// How far a profile is.
+    struct Progress {
+        /// The share that is counted, 0 to 1; none before it begins and after its end.
+        share: Option<f64>,
     }
     /// Counts of a launch.
     struct ProfileCounts {

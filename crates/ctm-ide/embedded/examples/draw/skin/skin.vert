@@ -1,0 +1,1 @@
+../../../../../../examples/draw/skin/skin.vert
