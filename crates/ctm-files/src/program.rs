@@ -48,6 +48,8 @@ pub struct Program {
 struct ProgramFacts {
     usage: OnceLock<Usage>,
     interface: OnceLock<r700::Interface>,
+    /// X1K: its CTM executable.
+    image: OnceLock<Result<Vec<u8>, ImageError>>,
 }
 
 /// A program of either instruction set, with the contents of its file.
@@ -328,8 +330,19 @@ impl Program {
     /// # Errors
     /// When the image cannot hold it, or it is an R700 program.
     pub fn to_elf(&self) -> Result<Vec<u8>, JobError> {
+        self.elf().map(<[u8]>::to_vec)
+    }
+
+    /// The same, written once and kept.
+    ///
+    /// # Errors
+    /// As [`Self::to_elf`].
+    pub fn elf(&self) -> Result<&[u8], JobError> {
         match &self.code {
-            Code::X1k(loaded) => ctm_elf::write(&loaded.program).map_err(|e| image(&e)),
+            Code::X1k(loaded) => {
+                let kept = self.facts.image.get_or_init(|| ctm_elf::write(&loaded.program));
+                kept.as_deref().map_err(image)
+            }
             Code::R700(_) => {
                 let message = "a CTM executable holds an X1K program; R700 programs are written as hex or words";
                 Err(JobError::Unsupported(Box::new(Report::bare(Diagnostic::error("wrong-isa", message)))))

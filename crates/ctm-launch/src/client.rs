@@ -11,6 +11,7 @@ use ctm_exec::{Domain, Instant};
 use ctm_files::error::{RunFault, finding_report, run_fault};
 use ctm_files::render::{Report, Source};
 use ctm_isa::diag::{Diagnostic, Span};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A device, and the blocks of its memory that hold programs, constants and start values of launches.
@@ -182,12 +183,14 @@ impl Client {
         let commands =
             commands.set_domain(start.domain).start_program().flush_out_cache().flush_cond_out_cache().wait_for_idle();
         // One block holds the buffers of all launches, which differ in length.
-        let mut bytes = commands.to_bytes();
-        bytes.resize(bytes.len().next_multiple_of(BUFFER_BYTES), 0);
-        let address = self.put(Use::Commands, &bytes)?;
+        let count = commands.len_dwords();
+        let size = u32::try_from(count).unwrap_or(u32::MAX);
+        let mut words = commands.into_words();
+        words.resize(count.next_multiple_of(BUFFER_DWORDS), 0);
+        let address = self.put(Use::Commands, &bytes_of(&words))?;
         self.clock += 1;
-        self.words = commands.words().to_vec();
-        let size = u32::try_from(commands.len_dwords()).unwrap_or(u32::MAX);
+        words.truncate(count);
+        self.words = words;
         let (spans, source) = start.text;
         let started = Instant::now();
         let result = self.device.submit(address, size);
@@ -213,8 +216,16 @@ pub(crate) struct Start<'s> {
     pub text: (&'s [Span], Option<&'s Arc<Source>>),
 }
 
+/// Dwords as a device's memory has them.
+pub(crate) fn bytes_of(dwords: &[u32]) -> Cow<'_, [u8]> {
+    if cfg!(target_endian = "little") {
+        return Cow::Borrowed(bytemuck::cast_slice(dwords));
+    }
+    Cow::Owned(dwords.iter().flat_map(|dword| dword.to_le_bytes()).collect())
+}
+
 /// Room for the commands of a launch; most take less.
-const BUFFER_BYTES: usize = 4096;
+const BUFFER_DWORDS: usize = 1024;
 
 /// The error that ended a submission.
 fn fault(error: &CommandError, spans: &[Span], source: Option<&Arc<Source>>) -> RunFault {

@@ -4,7 +4,7 @@ use crate::view::{Numbers, Shape, View};
 use ctm_exec::x1k::{Elements, Form};
 
 /// The bytes of an input, and how they are read.
-pub(crate) struct Held<'a> {
+pub(crate) struct HeldInput<'a> {
     bytes: HeldBytes<'a>,
     /// Sizes and form.
     pub like: Elements<()>,
@@ -16,7 +16,7 @@ enum HeldBytes<'a> {
     Converted(Vec<u32>),
 }
 
-impl<'a> Held<'a> {
+impl<'a> HeldInput<'a> {
     /// The borrowed array, if engines can read its form; otherwise a copy in single precision. It has at most `most` rows and columns.
     ///
     /// # Errors

@@ -10,13 +10,13 @@ use ctm_files::array::{Array, Values};
 
 /// An output in the caller's memory.
 pub(crate) struct Landing<'a> {
-    numbers: Numbers<'a>,
+    numbers: OutputNumbers<'a>,
     like: Elements<()>,
     /// Elements of a line that is cut to its length.
     line: Option<usize>,
 }
 
-enum Numbers<'a> {
+enum OutputNumbers<'a> {
     Own(Vec<f32>),
     Caller(&'a mut [f32]),
     /// The caller's, which are fewer than whole rows.
@@ -44,8 +44,8 @@ pub(crate) enum Output<'a> {
 
 impl<'a> Output<'a> {
     /// The output `name` in its place.
-    pub fn new(name: &str, place: Place<'a>, demands: Demands) -> Result<Self, ArgumentError> {
-        let wrong = |message: String| ArgumentError::Shape { name: name.to_owned(), message };
+    pub fn new(name: impl Fn() -> String, place: Place<'a>, demands: Demands) -> Result<Self, ArgumentError> {
+        let wrong = |message: String| ArgumentError::Shape { name: name(), message };
         let Demands { domain, line, uncached } = demands;
         let reaches = [domain.j1 as usize + 1, domain.i1 as usize + 1];
         let (channels, [rows, columns], mask) = match &place {
@@ -86,15 +86,15 @@ impl<'a> Output<'a> {
         let expected = cut.map_or(count, |n| n * channels);
         let numbers = match place {
             Place::Device { surface, mask } => return Ok(Self::Device { surface, mask }),
-            Place::New(_) => Numbers::Own(vec![0.0; count]),
+            Place::New(_) => OutputNumbers::Own(vec![0.0; count]),
             Place::Into { numbers, .. } if numbers.len() != expected => {
                 return Err(wrong(format!("it has room for {} numbers, the run gives {expected}", numbers.len())));
             }
-            Place::Into { numbers, .. } if expected == count => Numbers::Caller(numbers),
+            Place::Into { numbers, .. } if expected == count => OutputNumbers::Caller(numbers),
             Place::Into { numbers, .. } => {
                 let mut copy = numbers.to_vec();
                 copy.resize(count, 0.0);
-                Numbers::Copy(copy, numbers)
+                OutputNumbers::Copy(copy, numbers)
             }
         };
         Ok(Self::Here(Landing { numbers, like, line: cut }))
@@ -150,8 +150,8 @@ impl Landing<'_> {
     /// The array that engines write.
     pub fn elements(&mut self) -> Elements<&mut [u8]> {
         let numbers: &mut [f32] = match &mut self.numbers {
-            Numbers::Own(own) | Numbers::Copy(own, _) => own,
-            Numbers::Caller(numbers) => numbers,
+            OutputNumbers::Own(own) | OutputNumbers::Copy(own, _) => own,
+            OutputNumbers::Caller(numbers) => numbers,
         };
         self.like.with(bytemuck::cast_slice_mut(numbers))
     }
@@ -160,13 +160,13 @@ impl Landing<'_> {
     fn finish(self) -> Option<Array> {
         let channels = usize::from(self.like.channels);
         match self.numbers {
-            Numbers::Caller(_) => None,
-            Numbers::Copy(own, to) => {
+            OutputNumbers::Caller(_) => None,
+            OutputNumbers::Copy(own, to) => {
                 let count = to.len();
                 to.copy_from_slice(&own[..count]);
                 None
             }
-            Numbers::Own(mut own) => {
+            OutputNumbers::Own(mut own) => {
                 let (mut height, mut width) = (self.like.height as usize, self.like.width as usize);
                 if let Some(n) = self.line {
                     own.truncate(n * channels);

@@ -9,6 +9,7 @@
 //! | [`source`] | where arrays lie: in the caller's memory, or in a device's |
 //! | [`engines`] | engines that serve all launches of this process |
 //! | [`model`] | [`Launch`], its bindings and options, and the result |
+//! | `numbers` | sets of constants |
 //! | `held` | inputs as engines read them |
 //! | `landing` | outputs while they are written |
 //! | [`client`] | programs, constants and commands in a device's memory |
@@ -81,6 +82,7 @@ pub mod fit;
 mod held;
 mod landing;
 pub mod model;
+mod numbers;
 pub mod r700;
 pub mod run;
 pub mod slot;

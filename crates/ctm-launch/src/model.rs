@@ -76,7 +76,7 @@ pub enum Binding<'a> {
     /// An array that the program writes.
     Output(Ref, Place<'a>),
     /// A floating-point constant by its bits: four numbers, or as many as a uniform of a container takes.
-    Float(Ref, Vec<u32>),
+    Float(Ref, Cow<'a, [u32]>),
     /// An integer constant of the X1K (CTM §3.5.3), a loop constant of the R700.
     Integer(Ref, LoopConstant),
     /// A boolean constant.
@@ -197,7 +197,7 @@ pub(crate) struct Bindings<'a> {
     pub items: Vec<(Ref, Items<'a>)>,
     pub samplers: Vec<(u8, r700::Sampler)>,
     pub outputs: Vec<(Ref, Place<'a>)>,
-    pub floats: Vec<(Ref, Vec<u32>)>,
+    pub floats: Vec<(Ref, Cow<'a, [u32]>)>,
     pub ints: Vec<(Ref, LoopConstant)>,
     pub bools: Vec<(Ref, bool)>,
     pub buffers: Vec<(u8, Cow<'a, [[u32; 4]]>)>,
@@ -247,17 +247,19 @@ impl<'a> Launch<'a> {
     /// The bindings by their kinds; a register has one start value.
     pub(crate) fn take_bindings(&mut self) -> Result<Bindings<'a>, ArgumentError> {
         let mut all = Bindings::default();
-        for binding in std::mem::take(&mut self.bindings) {
+        let mut bindings = std::mem::take(&mut self.bindings).into_iter();
+        while let Some(binding) = bindings.next() {
+            let left = bindings.len();
             match binding {
-                Binding::Input(slot, source, sampler) => all.inputs.push((slot, source, sampler)),
-                Binding::Buffer(slot, items) => all.items.push((slot, items)),
-                Binding::Sampler(number, sampler) => all.samplers.push((number, sampler)),
-                Binding::Output(slot, place) => all.outputs.push((slot, place)),
-                Binding::Float(slot, bits) => all.floats.push((slot, bits)),
-                Binding::Integer(slot, value) => all.ints.push((slot, value)),
-                Binding::Boolean(slot, value) => all.bools.push((slot, value)),
-                Binding::ConstantBuffer(bank, rows) => all.buffers.push((bank, rows)),
-                Binding::Memory { space, dwords, item } => all.memories.push((space, dwords, item)),
+                Binding::Input(slot, source, sampler) => add(&mut all.inputs, (slot, source, sampler), left),
+                Binding::Buffer(slot, items) => add(&mut all.items, (slot, items), left),
+                Binding::Sampler(number, sampler) => add(&mut all.samplers, (number, sampler), left),
+                Binding::Output(slot, place) => add(&mut all.outputs, (slot, place), left),
+                Binding::Float(slot, bits) => add(&mut all.floats, (slot, bits), left),
+                Binding::Integer(slot, value) => add(&mut all.ints, (slot, value), left),
+                Binding::Boolean(slot, value) => add(&mut all.bools, (slot, value), left),
+                Binding::ConstantBuffer(bank, rows) => add(&mut all.buffers, (bank, rows), left),
+                Binding::Memory { space, dwords, item } => add(&mut all.memories, (space, dwords, item), left),
                 Binding::Host(host) => all.host = Some(host),
                 Binding::Conditional(unit) => all.conditional = Some(unit),
                 Binding::Register(plane) => {
@@ -269,12 +271,20 @@ impl<'a> Launch<'a> {
                     if all.registers.iter().any(|other| other.temp == plane.temp) {
                         return Err(ArgumentError::Twice { what: "register", name });
                     }
-                    all.registers.push(plane);
+                    add(&mut all.registers, plane, left);
                 }
             }
         }
         Ok(all)
     }
+}
+
+/// Adds a binding; the first one of its kind makes room for all that are left, so that a kind takes one allocation.
+fn add<T>(to: &mut Vec<T>, binding: T, left: usize) {
+    if to.is_empty() {
+        to.reserve_exact(left + 1);
+    }
+    to.push(binding);
 }
 
 /// Registers of a thread, of either instruction set.

@@ -99,7 +99,7 @@ impl<'a> Run<'a> {
     /// The same by its bits.
     #[must_use]
     pub fn uniform_bits(self, name: &str, bits: Vec<u32>) -> Self {
-        self.bind(Binding::Float(name.into(), bits))
+        self.bind(Binding::Float(name.into(), bits.into()))
     }
 
     /// Initial values of a register, processor by processor. With any of them, the position and the program's own preloads must be given as initial

@@ -55,7 +55,7 @@ impl<S: Fn(u64, Domain, PassProgram)> Listening<S> {
     fn hear(
         &self,
         (domain, program): (Domain, PassProgram),
-        run: impl FnOnce(Option<&mut Kept>) -> Result<Outcome, Fault>,
+        run: impl FnOnce(Option<&mut Contents>) -> Result<Outcome, Fault>,
     ) -> Result<Outcome, Fault> {
         let which = self.heard.seen.fetch_add(1, Ordering::Relaxed);
         match self.kept {
@@ -66,7 +66,7 @@ impl<S: Fn(u64, Domain, PassProgram)> Listening<S> {
                 return run(None);
             }
         }
-        let mut left = Kept { domain, outputs: BTreeMap::new(), scattered: HashMap::new() };
+        let mut left = Contents { domain, outputs: BTreeMap::new(), scattered: HashMap::new() };
         let result = run(Some(&mut left));
         let chosen = Chosen { pass: 0, which, domain, program, glsl: None, lane: None };
         let fault = result.as_ref().err().cloned();
@@ -181,14 +181,14 @@ impl Of {
 }
 
 /// The values that the launch's processors have exported so far.
-struct Kept {
+struct Contents {
     domain: Domain,
     /// Four channels of each processor, row by row.
     outputs: BTreeMap<Of, Vec<f32>>,
     scattered: HashMap<[u32; 2], u32>,
 }
 
-impl Kept {
+impl Contents {
     /// The elements that a processor sent to an output.
     fn put(&mut self, at: Position, of: Of, values: [u32; 4], elements: u8) {
         let domain = self.domain;
@@ -236,7 +236,7 @@ impl Subject {
 /// A memory that records writes to outputs.
 struct Keeping<'a, M: ?Sized> {
     inner: &'a mut M,
-    left: &'a mut Kept,
+    left: &'a mut Contents,
 }
 
 impl x1k::Memory for Keeping<'_, dyn x1k::Memory + '_> {

@@ -65,7 +65,7 @@ impl std::fmt::Display for SetError {
 
 impl std::error::Error for SetError {}
 
-struct Kept {
+struct Restorable {
     time: u64,
     snapshot: Snapshot,
     /// A value was set here: execution of earlier instructions does not lead to the later ones.
@@ -85,7 +85,7 @@ pub struct Session<'u, 'a> {
     window: VecDeque<Event>,
     /// Flow control of each wavefront before the window.
     base: Vec<Flow>,
-    kept: Vec<Kept>,
+    kept: Vec<Restorable>,
     distance: u64,
     fault: Option<(u64, Fault)>,
 }
@@ -105,7 +105,7 @@ impl<'u, 'a> Session<'u, 'a> {
             seen += flow.lanes.len();
             waves += 1;
         }
-        let kept = vec![Kept { time: 0, snapshot: unit.snapshot(), edited: false }];
+        let kept = vec![Restorable { time: 0, snapshot: unit.snapshot(), edited: false }];
         let mut session = Self {
             unit,
             all: Lanes::first(lanes),
@@ -226,7 +226,7 @@ impl<'u, 'a> Session<'u, 'a> {
         if self.done < last + self.distance {
             return;
         }
-        self.kept.push(Kept { time: self.done, snapshot: self.unit.snapshot(), edited: false });
+        self.kept.push(Restorable { time: self.done, snapshot: self.unit.snapshot(), edited: false });
         if self.kept.len() > SNAPSHOTS {
             self.distance *= 2;
             let mut n = 0;
@@ -283,7 +283,8 @@ impl<'u, 'a> Session<'u, 'a> {
 
     /// Moves to a time; stops earlier at the first time that cannot be reached.
     pub fn go_to(&mut self, time: u64) -> Stop {
-        let edits = |kept: &Kept| kept.edited && kept.time > time.min(self.now) && kept.time <= time.max(self.now);
+        let edits =
+            |kept: &Restorable| kept.edited && kept.time > time.min(self.now) && kept.time <= time.max(self.now);
         let near = time <= self.done && (time == self.done || self.index(time).is_some());
         if near && !self.kept.iter().any(edits) {
             self.now = time;
@@ -441,7 +442,7 @@ impl<'u, 'a> Session<'u, 'a> {
             return Err(SetError::Fixed(place));
         }
         self.kept.retain(|kept| kept.time < now);
-        self.kept.push(Kept { time: now, snapshot: self.unit.snapshot(), edited: true });
+        self.kept.push(Restorable { time: now, snapshot: self.unit.snapshot(), edited: true });
         self.window.clear();
         self.base = self.flows();
         self.fault = None;

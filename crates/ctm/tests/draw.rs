@@ -8,6 +8,8 @@ use ctm::array::{Array, Kind, Values};
 use ctm::draw::{
     BUILT_IN, Camera, DepthPlan, DrawPlan, Drawing, Drawn, Mixing, TargetPlan, TextureBinding, TextureData, animation,
 };
+use ctm::job::Ref;
+use ctm_exec::r700::resources::Image;
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
@@ -98,7 +100,7 @@ fn what_is_missing_or_wrong_is_told() {
     assert_eq!(large(1), "targets of 16384 x 16384 take 42949672960 bytes, allowed is 2147483648");
     assert_eq!(large(8), "targets of 16384 x 16384 take 283467841536 bytes, allowed is 2147483648");
     assert!(told(|d| d.draws[0].mesh = "sofa".into()).starts_with("there is no mesh `sofa`; there are triangle, quad"));
-    assert!(told(|d| d.draws[0].textures[0].name = "color".into()).ends_with("did you mean `colour`?"));
+    assert!(told(|d| d.draws[0].textures[0].slot = "color".into()).ends_with("did you mean `colour`?"));
     assert!(
         told(|d| d.draws[0].attributes.push(("x".into(), ctm::draw::Channel::Colour)))
             .contains("position, normal, texcoord")
@@ -277,6 +279,27 @@ fn budgets_and_controls_end_draws() {
     drawing.budget.time = Some(std::time::Duration::from_nanos(1));
     let error = drawing.prepare().unwrap().draw(0.0).unwrap_err().to_string();
     assert!(error.contains("used up its"), "{error}");
+}
+
+/// Draws bind by the slots of launches: a number, a register and the program's name are the same constant and the same texture.
+#[test]
+fn slots_go_by_number_register_and_name() {
+    let text = ".input picture = s0\n.output colour = o0\n.const tint = c1\ntex r1, picture, r0.rg scaled\nmul colour, r1, tint";
+    let program = ctm::Program::assemble(text).unwrap();
+    let white = vec![[1.0f32.to_bits(); 4]; 4];
+    let texture = ctm_exec::r700::Texture { width: 2, height: 2, ..Default::default() };
+    let picture = TextureData::Given(std::sync::Arc::new(Image { texture, levels: vec![white].into() }));
+    for slots in [[Ref::Index(1), Ref::Index(0)], ["c1".into(), "s0".into()], ["tint".into(), "picture".into()]] {
+        let mut drawing = Drawing::new(vec![program.clone()]);
+        drawing.size = [4, 4];
+        let [constant, input] = slots.clone();
+        drawing.draws[0].constants.push((constant, vec![1.0, 0.5, 0.0, 1.0]));
+        drawing.draws[0].textures.push(TextureBinding::new(input, picture.clone()));
+        assert_eq!(drawn(&drawing).pixels()[..4], [255, 128, 0, 255], "{slots:?}");
+    }
+    let job = "size = [4, 4]\nprograms = [\"a.x1k\"]\nconstants = { 1 = [0, 1, 0, 1] }";
+    let parsed = Drawing::parse(job, "job.toml", Path::new("")).unwrap();
+    assert_eq!(parsed.draws[0].constants[0].0, Ref::Index(1));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Every example runs, has no findings, and agrees with a plain computation in double precision.
 
 use ctm::array::{Array, Kind};
-use ctm::job::{EngineKind, Job, JobReport, Reader};
+use ctm::job::{EngineKind, Job, JobReport, OwnSaves, Reader};
 use ctm_exec::{Domain, GroupSize};
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ fn run(name: &str) -> JobReport {
 fn run_changed(name: &str, change: impl FnOnce(&mut Job)) -> JobReport {
     let mut job = Reader::for_file(&folder(name).join("job.toml")).and_then(Reader::finish).expect("the job is right");
     job.saves.clear();
-    job.conditional_save = None;
+    job.own_saves = OwnSaves::none(job.program_isa());
     for pass in &mut job.passes {
         pass.outputs.iter_mut().for_each(|o| o.saves.clear());
         if let ctm::job::OwnPass::X1k(Some(conditional)) = &mut pass.own {

@@ -172,10 +172,10 @@ fn flags_are_keys_of_r700_jobs() {
     let [scatter, ring] = own.memories.as_slice() else { panic!("two memories") };
     assert_eq!((scatter.size_bytes, scatter.shape.as_deref()), (Some(64), Some(&[4, 4][..])));
     assert_eq!((scatter.items, ring.item_dwords), (ctm::array::ItemType::Uint32, Some(8)));
-    assert_eq!(job.memory_saves[0].save.as_ref().unwrap().value, Path::new("s.npy"));
+    assert_eq!(job.own_saves.memories()[0].save.as_ref().unwrap().value, Path::new("s.npy"));
     let texture = &pass.textures[0];
     assert_eq!(
-        (&texture.slot.value, texture.sampler_slot.as_ref().unwrap().value.clone()),
+        (&texture.slot.value, texture.r700().unwrap().sampler_slot.as_ref().unwrap().value.clone()),
         (&Ref::Index(18), Ref::Index(3))
     );
     assert_eq!(
@@ -208,7 +208,7 @@ fn r700_passes_inherit_and_override() {
     let memory = &two.memories[0];
     assert_eq!((memory.size_bytes, memory.item_dwords, memory.fresh), (Some(128), Some(2), true));
     assert_eq!(memory.save.as_ref().unwrap().value, Path::new("dir/two.npy"));
-    assert_eq!(job.memory_saves.len(), 1);
+    assert_eq!(job.own_saves.memories().len(), 1);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Every R700 example runs, has no findings, and agrees with a plain computation here.
 
 use ctm::array::{Array, Kind};
-use ctm::job::{EngineKind, Job, JobReport, Reader};
+use ctm::job::{EngineKind, Job, JobReport, OwnSaves, Reader};
 use ctm_exec::r700::{Space, VertexEvent};
 use ctm_exec::{Domain, GroupSize};
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ fn run_changed(name: &str, change: impl FnOnce(&mut Job)) -> JobReport {
     let path = folder("r700").join(name).join("job.toml");
     let mut job = Reader::for_file(&path).and_then(Reader::finish).expect("the job is right");
     job.saves.clear();
-    job.memory_saves.clear();
+    job.own_saves = OwnSaves::none(job.program_isa());
     for pass in &mut job.passes {
         pass.outputs.iter_mut().for_each(|o| o.saves.clear());
         if let Some(own) = pass.r700_mut() {

@@ -99,8 +99,8 @@ pub unsafe extern "C" fn ctm_drawing_set_constant(
         let name = name.ok_or_else(|| Failure::argument("the name is NULL"))?;
         let values = values.ok_or_else(|| Failure::argument("the values are NULL"))?;
         for plan in &mut drawing.0.draws {
-            plan.constants.retain(|(other, _)| *other != name);
-            plan.constants.push((name.clone(), values.to_vec()));
+            plan.constants.retain(|(other, _)| other.register("c") != name);
+            plan.constants.push((name.as_str().into(), values.to_vec()));
         }
         Ok(())
     })

@@ -463,7 +463,7 @@ impl RunOptions {
         };
         for (n, value) in (0..=u8::MAX).zip(floats.as_chunks::<4>().0) {
             if !is_literal(numbers::FLOAT_CONSTANT, n) {
-                bindings.push(Binding::Float(Ref::Index(n), value.map(f32::to_bits).to_vec()));
+                bindings.push(Binding::Float(Ref::Index(n), value.map(f32::to_bits).to_vec().into()));
             }
         }
         for (n, &[count, start, step, _]) in (0..=u8::MAX).zip(ints.as_chunks::<4>().0) {

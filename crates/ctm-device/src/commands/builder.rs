@@ -42,6 +42,12 @@ impl CommandBuffer {
         &self.words
     }
 
+    /// The words.
+    #[must_use]
+    pub fn into_words(self) -> Vec<u32> {
+        self.words
+    }
+
     /// The number of words.
     #[must_use]
     pub const fn len_dwords(&self) -> usize {

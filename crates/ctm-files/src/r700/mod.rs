@@ -453,3 +453,26 @@ pub fn target_name(target: Target) -> String {
         Target::Parameter(n) => format!("param{n}"),
     }
 }
+
+/// The export of a name, as [`target_name`] gives it.
+///
+/// ```
+/// use ctm_exec::r700::Target;
+/// use ctm_files::r700::{target_name, target_named};
+///
+/// assert!(Target::all().all(|target| target_named(&target_name(target)) == Some(target)));
+/// assert_eq!([target_named("pix8"), target_named("pix07"), target_named("pos")], [None; 3]);
+/// ```
+#[must_use]
+pub fn target_named(name: &str) -> Option<Target> {
+    let number = |prefix: &str, count: u8| {
+        let digits = name.strip_prefix(prefix)?;
+        let is_plain =
+            digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits.len() == 1 || !digits.starts_with('0'));
+        digits.parse().ok().filter(|&number| is_plain && number < count)
+    };
+    let pixel = || number("pix", 8).map(Target::Pixel);
+    let position = || number("pos", 4).map(Target::Position);
+    let parameter = || number("param", 32).map(Target::Parameter);
+    (name == "depth").then_some(Target::Depth).or_else(pixel).or_else(position).or_else(parameter)
+}

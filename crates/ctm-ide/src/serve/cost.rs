@@ -125,8 +125,7 @@ fn file(data: &Data) -> Option<&Path> {
 fn files_of(pass: &Pass) -> Vec<(&Path, u64)> {
     let mut files = vec![(pass.program.value.as_path(), OF_TEXT)];
     for texture in &pass.textures {
-        let levels = texture.levels.iter().map(|level| &level.value);
-        let data = texture.data.iter().map(|data| &data.value).chain(levels);
+        let data = texture.data().map(|data| &data.value);
         files.extend(data.filter_map(file).map(|path| (path, OF_TEXTURE)));
     }
     if let Some(own) = pass.r700() {

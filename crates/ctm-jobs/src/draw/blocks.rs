@@ -1,6 +1,6 @@
 //! Uniform blocks, constant buffers and attributes from arrays; and numbers that uniforms with usual names get from the camera and the mesh.
 
-use super::bound::{BANKS, BoundPair, CONSTANTS_OF_BUFFER, PreparedDraw, Programs};
+use super::bound::{BANKS, BoundPair, CONSTANTS_OF_BUFFER, DrawPrograms, PreparedDraw};
 use super::camera::Camera;
 use super::matrices::{MatrixKind, names_joints, names_morph_weights};
 use super::pair::{Attribute, Part};
@@ -13,6 +13,7 @@ use ctm_files::FileKind;
 use ctm_files::array::Items;
 use ctm_files::mesh::{Channel, Mesh};
 use ctm_files::r700::uniform::Uniform;
+use ctm_launch::Ref;
 use std::path::Path;
 
 fn wrong(message: String) -> Error {
@@ -21,12 +22,12 @@ fn wrong(message: String) -> Error {
 
 /// The name of a binding and its numbers, each of 32 bits.
 pub(super) fn read(binding: &BlockBinding) -> Result<(String, Items), Error> {
-    let name = &binding.name;
+    let name = binding.slot.register("cb");
     let items = match &binding.data {
         BlockData::Given(items) => Items::clone(items),
         BlockData::File(path) => file(path)?,
     };
-    Ok((name.clone(), narrow(items).map_err(|why| wrong(format!("buffer `{name}`: {why}")))?))
+    Ok((name.clone().into_owned(), narrow(items).map_err(|why| wrong(format!("buffer `{name}`: {why}")))?))
 }
 
 fn file(path: &Path) -> Result<Items, Error> {
@@ -88,7 +89,7 @@ fn floats(items: &Items) -> Vec<f32> {
 }
 
 /// The name of an attribute, and x, y, z, w of each vertex.
-type NamedRows = (String, Vec<[f32; 4]>);
+type NamedRows = (Ref, Vec<[f32; 4]>);
 
 /// The rows of arrays that name attributes: one for each vertex.
 pub(super) fn attributes(
@@ -108,12 +109,12 @@ pub(super) fn attributes(
             return Err(wrong(message));
         }
         let row = |row: &[f32]| std::array::from_fn(|n| row.get(n).copied().unwrap_or(if n == 3 { 1.0 } else { 0.0 }));
-        found.push((name.clone(), numbers.chunks(columns).map(row).collect()));
+        found.push((name.as_str().into(), numbers.chunks(columns).map(row).collect()));
     }
     Ok(found)
 }
 
-impl Programs {
+impl DrawPrograms {
     /// Fills a block, a constant buffer or a uniform; findings about it.
     pub(super) fn block(&mut self, name: &str, items: &Items) -> Result<Vec<String>, Error> {
         match self {
@@ -284,7 +285,7 @@ impl PreparedDraw<'_> {
     /// Gives uniforms with usual names the joints and the morph weights of the mesh, and notes those that get
     /// matrices of the first camera, or of the default one.
     pub(super) fn usual_numbers(&mut self) -> Result<(), Error> {
-        let Programs::Pair(bound) = &mut self.programs else { return Ok(()) };
+        let DrawPrograms::Pair(bound) = &mut self.programs else { return Ok(()) };
         let mut all: Vec<Uniform> = Vec::new();
         for uniform in [&bound.pair.vertex, &bound.pair.pixel].into_iter().flat_map(|part| part.all_uniforms()) {
             if all.iter().all(|known| known.name != uniform.name) {
@@ -336,9 +337,9 @@ impl PreparedDraw<'_> {
             .iter()
             .map(|c| &c.0)
             .chain(plan.cameras.iter().map(|c| &c.0))
-            .map(|name| bare(name))
+            .map(|slot| bare(&slot.register("c")))
             .collect();
-        let blocks: Vec<String> = plan.blocks.iter().map(|block| bare(&block.name)).collect();
+        let blocks: Vec<String> = plan.blocks.iter().map(|block| bare(&block.slot.register("cb"))).collect();
         let members: Vec<String> = [&bound.pair.vertex, &bound.pair.pixel]
             .into_iter()
             .flat_map(|part| part.blocks())
@@ -353,7 +354,7 @@ impl PreparedDraw<'_> {
             let get = if names.len() == 1 { "gets the matrix" } else { "get the matrices" };
             self.findings.push(format!("no camera is given: {} {get} of the default one", names.join(", ")));
         }
-        let asks = plan.cameras.iter().any(|(name, _)| name.is_empty());
+        let asks = plan.cameras.iter().any(|(slot, _)| slot.register("c").is_empty());
         if asks && self.usual.is_empty() {
             let message = "a camera without a name gives matrices to uniforms with usual names (mvp, model, view, projection, normalMatrix ...), and the programs have none";
             return Err(Error::wrong("unknown-name", message));
@@ -364,7 +365,7 @@ impl PreparedDraw<'_> {
     /// Sets the matrices of uniforms with usual names.
     pub(super) fn usual_matrices(&mut self, width_by_height: f32, time: f32) -> Result<(), Error> {
         let camera = self.plan.cameras.first().map_or_else(Camera::default, |(_, camera)| *camera);
-        let Programs::Pair(bound) = &mut self.programs else { return Ok(()) };
+        let DrawPrograms::Pair(bound) = &mut self.programs else { return Ok(()) };
         for (name, kind) in &self.usual {
             let numbers = bound.matrix_numbers(name, &camera.matrix_of(*kind, width_by_height, time));
             let bits: Vec<u32> = numbers.iter().map(|number| number.to_bits()).collect();

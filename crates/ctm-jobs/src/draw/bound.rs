@@ -19,7 +19,7 @@ pub(super) struct PreparedDraw<'a> {
     /// Its name, or its number.
     pub(super) name: String,
     pub(super) mesh: Mesh,
-    pub(super) programs: Programs,
+    pub(super) programs: DrawPrograms,
     pub(super) findings: Vec<String>,
     /// Uniforms that got numbers of the mesh by their usual names.
     pub(super) from_mesh: Vec<String>,
@@ -28,7 +28,7 @@ pub(super) struct PreparedDraw<'a> {
 }
 
 /// The programs of a draw.
-pub(super) enum Programs {
+pub(super) enum DrawPrograms {
     /// A vertex and a pixel program.
     Pair(Box<BoundPair>),
     /// A pixel program of X1K; vertices come transformed.

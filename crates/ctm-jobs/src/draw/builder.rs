@@ -162,14 +162,14 @@ impl Draw {
     /// Constants from a name on, four numbers each: a uniform's name, `c7`, `cb0[3]`; `vs:` or `ps:` in front chooses a program.
     #[must_use]
     pub fn constant(mut self, name: &str, numbers: &[f32]) -> Self {
-        self.plan.constants.push((name.to_owned(), numbers.to_vec()));
+        self.plan.constants.push((name.into(), numbers.to_vec()));
         self
     }
 
     /// The matrix of a viewer as a constant.
     #[must_use]
     pub fn camera(mut self, name: &str, camera: Camera) -> Self {
-        self.plan.cameras.push((name.to_owned(), camera));
+        self.plan.cameras.push((name.into(), camera));
         self
     }
 
@@ -296,7 +296,8 @@ impl Draw {
             self.plan.mesh = self.vertices()?.into();
             let is_x1k = matches!(self.plan.programs.as_slice(), [one] if is_x1k(one));
             // Those of X1K programs are channels of the mesh.
-            self.plan.arrays = if is_x1k { Vec::new() } else { self.attributes };
+            let arrays = self.attributes.into_iter().map(|(name, rows)| (name.into(), rows));
+            self.plan.arrays = if is_x1k { Vec::new() } else { arrays.collect() };
         } else if self.indices.is_some() {
             return Err(Error::wrong("bad-mesh", "indices are the order of `attribute`s, and there are none"));
         }

@@ -1,6 +1,6 @@
 //! Mismatches of a draw's parts that do not prevent drawing.
 
-use super::bound::{BoundPair, Programs};
+use super::bound::{BoundPair, DrawPrograms};
 use super::mesh::Channel;
 use super::plan::DrawPlan;
 use super::prepare::Prepared;
@@ -21,7 +21,7 @@ impl Prepared<'_> {
                 .filter(|n| draw.plan.targets.as_ref().is_none_or(|all| all.contains(n)))
                 .collect();
             match &draw.programs {
-                Programs::Pair(bound) => {
+                DrawPrograms::Pair(bound) => {
                     let uses = Uses::of(&bound.pair.pixel.program.decode());
                     let exports: Vec<u8> = pixel_exports(&uses);
                     written.extend(exports.iter().filter(|n| drawn_to.contains(n)));
@@ -29,7 +29,7 @@ impl Prepared<'_> {
                     draw.findings.extend(parameters(bound));
                     draw.findings.extend(outputs(bound, draw.plan, &exports, &targets, &drawn_to));
                 }
-                Programs::X1k(_) => written.extend(&drawn_to),
+                DrawPrograms::X1k(_) => written.extend(&drawn_to),
             }
             for target in self.drawing.targets.iter().filter(|target| drawn_to.contains(&target.number)) {
                 let blends = draw.plan.colour.targets[usize::from(target.number) % 8].blend.is_some();

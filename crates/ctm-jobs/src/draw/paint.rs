@@ -1,7 +1,7 @@
 //! Draws, and the contents of targets after them.
 
 use super::Error;
-use super::bound::{BoundPair, BoundX1k, PreparedDraw, Programs};
+use super::bound::{BoundPair, BoundX1k, DrawPrograms, PreparedDraw};
 use super::camera::Camera;
 use super::matrices::MatrixKind;
 use super::mesh::Mesh;
@@ -389,8 +389,8 @@ impl Prepared<'_> {
 
     fn draw_one(&self, draw: &PreparedDraw<'_>, canvas: &mut Canvas) -> Result<OneDrawn, Error> {
         match &draw.programs {
-            Programs::Pair(bound) => self.draw_pair(draw, bound, canvas),
-            Programs::X1k(bound) => self.draw_x1k(draw, bound, canvas),
+            DrawPrograms::Pair(bound) => self.draw_pair(draw, bound, canvas),
+            DrawPrograms::X1k(bound) => self.draw_x1k(draw, bound, canvas),
         }
     }
 
@@ -535,16 +535,17 @@ impl PreparedDraw<'_> {
     /// Sets the matrices of its viewers.
     fn turn(&mut self, width_by_height: f32, time: f32) -> Result<(), Error> {
         self.usual_matrices(width_by_height, time)?;
-        for (number, (name, camera)) in self.plan.cameras.iter().enumerate() {
+        for (number, (slot, camera)) in self.plan.cameras.iter().enumerate() {
+            let name = &*slot.register("c");
             match &mut self.programs {
-                Programs::Pair(_) if name.is_empty() => {}
-                Programs::Pair(bound) => {
+                DrawPrograms::Pair(_) if name.is_empty() => {}
+                DrawPrograms::Pair(bound) => {
                     let kind = camera.matrix.or_else(|| MatrixKind::of_name(name));
                     let kind = kind.unwrap_or(MatrixKind::ModelViewProjection);
                     let numbers = bound.matrix_numbers(name, &camera.matrix_of(kind, width_by_height, time));
                     self.programs.constant(name, &numbers)?;
                 }
-                Programs::X1k(bound) => {
+                DrawPrograms::X1k(bound) => {
                     // The first camera's rows are multiplied here, anew for each time.
                     if number == 0 {
                         bound.matrix = Some(Camera { rows: true, ..*camera }.matrix(width_by_height, time));
@@ -552,7 +553,7 @@ impl PreparedDraw<'_> {
                 }
             }
         }
-        if let Programs::Pair(bound) = &mut self.programs {
+        if let DrawPrograms::Pair(bound) = &mut self.programs {
             bound.show_fetched();
         }
         Ok(())

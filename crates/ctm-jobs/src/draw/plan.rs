@@ -13,6 +13,7 @@ use ctm_exec::r700::resources::{Compare, Filter, Image, MipFilter, TextureKind, 
 use ctm_exec::{Budget, Control};
 use ctm_files::Program;
 use ctm_files::array::Items;
+use ctm_launch::Ref;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -73,14 +74,14 @@ impl Drawing {
     /// The value of a slider's number in the first draw that gives its constant; `None`: none does.
     #[must_use]
     pub fn slider_value(&self, slider: &crate::job::Slider) -> Option<f32> {
-        let found = self.draws.iter().flat_map(|draw| &draw.constants).find(|(name, _)| *name == slider.constant)?;
+        let found = self.draws.iter().flat_map(|draw| &draw.constants).find(|(slot, _)| slider.is_of(slot))?;
         found.1.get(slider.element).copied()
     }
 
     /// Gives a slider's number a value in every draw that has its constant.
     pub fn slide(&mut self, slider: &crate::job::Slider, value: f32) {
-        for (name, values) in self.draws.iter_mut().flat_map(|draw| &mut draw.constants) {
-            if *name == slider.constant
+        for (slot, values) in self.draws.iter_mut().flat_map(|draw| &mut draw.constants) {
+            if slider.is_of(slot)
                 && let Some(number) = values.get_mut(slider.element)
             {
                 *number = value;
@@ -209,19 +210,19 @@ pub struct DrawPlan {
     pub instances: u32,
     /// This index ends a primitive.
     pub restart: Option<u32>,
-    /// Constants: a uniform's name, `c` and a number, or `cb` with a bank and `[number]`; `vs:` or `ps:` in front chooses a program. Numbers of four each.
-    pub constants: Vec<(String, Vec<f32>)>,
+    /// Constants: a uniform's name, a number or `c` and a number, or `cb` with a bank and `[number]`; `vs:` or `ps:` in front chooses a program. Numbers of four each.
+    pub constants: Vec<(Ref, Vec<f32>)>,
     /// Matrices of a viewer: a name as in [`Self::constants`], or an empty one. The first one transforms the vertices of a draw with an X1K program, and
     /// gives uniforms with usual names ([`MatrixKind::of_name`](super::MatrixKind::of_name)) their matrices where nothing else does.
-    pub cameras: Vec<(String, Camera)>,
+    pub cameras: Vec<(Ref, Camera)>,
     /// Uniform blocks, constant buffers and attributes from arrays.
     pub blocks: Vec<BlockBinding>,
     /// Textures.
     pub textures: Vec<TextureBinding>,
     /// Sources of attributes: an attribute's name or location, and a channel of the mesh. Other attributes are matched by name.
-    pub attributes: Vec<(String, Channel)>,
+    pub attributes: Vec<(Ref, Channel)>,
     /// Sources of attributes besides the mesh: an attribute's name or location, and x, y, z, w of each vertex.
-    pub arrays: Vec<(String, Vec<[f32; 4]>)>,
+    pub arrays: Vec<(Ref, Vec<[f32; 4]>)>,
     /// X1K programs: initial values of temporaries, from 0 on.
     pub interpolants: Vec<Channel>,
     /// Targets that it draws to; `None`: all.
@@ -357,8 +358,8 @@ pub enum BlockData {
 /// numbers of a block with one member may leave its padding out. Items of 64 bits become 32 bits wide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockBinding {
-    /// The name of a block, a uniform or an attribute, or `cb` and a number; `vs:` or `ps:` in front chooses a program.
-    pub name: String,
+    /// The name of a block, a uniform or an attribute, or a bank's number or `cb` and the number; `vs:` or `ps:` in front chooses a program.
+    pub slot: Ref,
     /// The numbers.
     pub data: BlockData,
 }
@@ -398,8 +399,8 @@ pub enum TextureData {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextureBinding {
-    /// The sampler's name, or `t` and a number.
-    pub name: String,
+    /// The sampler's name, a number, or `t` and a number.
+    pub slot: Ref,
     /// Its elements.
     pub data: TextureData,
     /// How they are arranged; `None`: as the file says.
@@ -413,13 +414,13 @@ pub struct TextureBinding {
 impl TextureBinding {
     /// A file, with a linear filter, repeating. Where levels are chosen and the file has none, they are computed.
     #[must_use]
-    pub fn file(name: impl Into<String>, file: impl Into<PathBuf>) -> Self {
-        Self::new(name, TextureData::Files(vec![file.into()]))
+    pub fn file(slot: impl Into<Ref>, file: impl Into<PathBuf>) -> Self {
+        Self::new(slot, TextureData::Files(vec![file.into()]))
     }
 
     /// The same of any elements.
     #[must_use]
-    pub fn new(name: impl Into<String>, data: TextureData) -> Self {
+    pub fn new(slot: impl Into<Ref>, data: TextureData) -> Self {
         let sampler = Sampler {
             magnify: Filter::Linear,
             minify: Filter::Linear,
@@ -429,6 +430,6 @@ impl TextureBinding {
             seamless: true,
             ..Sampler::default()
         };
-        Self { name: name.into(), data, kind: None, make_levels: true, sampler }
+        Self { slot: slot.into(), data, kind: None, make_levels: true, sampler }
     }
 }

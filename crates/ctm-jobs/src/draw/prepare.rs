@@ -2,9 +2,9 @@
 
 use super::UniformPlace;
 use super::blocks;
-use super::bound::{BANKS, BoundPair, BoundX1k, CONSTANTS_OF_BUFFER, PreparedDraw, Programs};
+use super::bound::{BANKS, BoundPair, BoundX1k, CONSTANTS_OF_BUFFER, DrawPrograms, PreparedDraw};
 use super::mesh::{Channel, Mesh};
-use super::pair::{self, Pair};
+use super::pair::{self, Attribute, Pair};
 use super::plan::{DrawPlan, Drawing, MeshSource, ProgramSource, TextureBinding, TextureData};
 use super::reach::{Reach, numbered};
 use super::{Error, unknown};
@@ -23,8 +23,10 @@ use ctm_files::texture;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Stage as ProgramStage;
 use ctm_isa::x1k::program::{Literal, SymbolKind};
+use ctm_launch::Ref;
 use ctm_launch::slot::register;
 use ctm_launch::source::of_input;
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -133,9 +135,9 @@ impl Drawing {
         let blocks = plan.blocks.iter().map(blocks::read).collect::<Result<Vec<_>, _>>()?;
         let mut findings = Vec::new();
         let programs = match plan.programs.as_slice() {
-            [one @ ProgramSource::File(path)] if is_x1k(path) => Programs::X1k(Box::new(BoundX1k::new(one)?)),
+            [one @ ProgramSource::File(path)] if is_x1k(path) => DrawPrograms::X1k(Box::new(BoundX1k::new(one)?)),
             [one @ ProgramSource::Given(program)] if program.as_x1k().is_some() => {
-                Programs::X1k(Box::new(BoundX1k::new(one)?))
+                DrawPrograms::X1k(Box::new(BoundX1k::new(one)?))
             }
             files => {
                 let pair = Pair::load(files)?;
@@ -145,10 +147,10 @@ impl Drawing {
                 let mut bound = BoundPair { pair, fetch: None, memory, constants, fetched };
                 bound.pose(plan, &mut mesh);
                 bound.attributes(plan, &mesh, &blocks)?;
-                Programs::Pair(Box::new(bound))
+                DrawPrograms::Pair(Box::new(bound))
             }
         };
-        if matches!(programs, Programs::X1k(_)) {
+        if matches!(programs, DrawPrograms::X1k(_)) {
             mesh.pose(true, true);
         }
         let mut draw = PreparedDraw { plan, name, mesh, programs, findings, from_mesh: Vec::new(), usual: Vec::new() };
@@ -157,11 +159,11 @@ impl Drawing {
             let told = draw.programs.block(name, items)?;
             draw.findings.extend(told);
         }
-        for (name, values) in &plan.constants {
-            draw.programs.constant(name, values)?;
+        for (slot, values) in &plan.constants {
+            draw.programs.constant(&slot.register("c"), values)?;
         }
         for texture in &plan.textures {
-            draw.programs.places(&texture.name)?;
+            draw.programs.places(&texture.slot)?;
             let held = |number: u8| self.targets.iter().any(|target| target.number == number);
             match &texture.data {
                 TextureData::Files(files) => {
@@ -173,11 +175,11 @@ impl Drawing {
                     draw.programs.bind(texture, image)?;
                 }
                 TextureData::Target(number) if !held(*number) => {
-                    let message = format!("texture `{}` shows target {number}, and there is none", texture.name);
+                    let message = format!("texture {} shows target {number}, and there is none", texture.slot);
                     return Err(Error::wrong("no-target", message));
                 }
                 TextureData::Depth if self.depth.is_none() => {
-                    let message = format!("texture `{}` shows the depth target, and there is none", texture.name);
+                    let message = format!("texture {} shows the depth target, and there is none", texture.slot);
                     return Err(Error::wrong("no-target", message));
                 }
                 TextureData::Target(_) | TextureData::Depth => {}
@@ -202,7 +204,7 @@ fn texture_image(binding: &TextureBinding, files: &[std::path::PathBuf]) -> Resu
         images.push(texture::read(file, &bytes).map_err(|error| wrong(file, error.to_string()))?);
     }
     let Some(first) = files.first() else {
-        return Err(Error::wrong("bad-texture", format!("texture `{}` has no file", binding.name)));
+        return Err(Error::wrong("bad-texture", format!("texture {} has no file", binding.slot)));
     };
     let kind = binding.kind.or_else(|| images.first().map(|image| image.texture.kind)).unwrap_or_default();
     let image = texture::stacked(kind, images).map_err(|error| wrong(first, error.to_string()))?;
@@ -215,6 +217,12 @@ fn with_levels(binding: &TextureBinding, image: Image) -> Image {
     if needs { texture::with_levels(image) } else { image }
 }
 
+/// Whether an attribute goes by a name, by its location, or by the digits of it.
+fn is_meant(slot: &Ref, attribute: &Attribute) -> bool {
+    let text = slot.register("");
+    !attribute.name.is_empty() && text == attribute.name || text == attribute.location.to_string()
+}
+
 /// Meshes and arrays in memory can say anything.
 fn check_mesh(mesh: &Mesh, plan: &DrawPlan) -> Result<(), Error> {
     let count = mesh.vertices.len();
@@ -222,8 +230,8 @@ fn check_mesh(mesh: &Mesh, plan: &DrawPlan) -> Result<(), Error> {
         return Err(Error::wrong("bad-mesh", format!("index {index} names no vertex, there are {count}")));
     }
     match plan.arrays.iter().find(|(_, rows)| rows.len() != count) {
-        Some((name, rows)) => {
-            let message = format!("attribute `{name}` has {} elements, the mesh has {count} vertices", rows.len());
+        Some((slot, rows)) => {
+            let message = format!("attribute {slot} has {} elements, the mesh has {count} vertices", rows.len());
             Err(Error::wrong("bad-mesh", message))
         }
         None => Ok(()),
@@ -252,18 +260,15 @@ impl BoundPair {
         let attributes = self.pair.attributes();
         let arrays = blocks::attributes(&attributes, blocks, mesh.vertices.len())?;
         let named = plan.attributes.iter().map(|of| &of.0).chain(plan.arrays.iter().map(|of| &of.0));
-        for name in named {
-            if !attributes.iter().any(|a| a.name == *name || a.location.to_string() == *name) {
+        for slot in named {
+            if !attributes.iter().any(|attribute| is_meant(slot, attribute)) {
                 let names: Vec<&str> = attributes.iter().map(|a| a.name.as_str()).collect();
-                return Err(unknown("attribute", name, &names));
+                return Err(unknown("attribute", &slot.text(), &names));
             }
         }
         let mut lines = String::from("VTX:\n");
         for (n, attribute) in attributes.iter().enumerate() {
-            let is_meant = |name: &str| {
-                !attribute.name.is_empty() && name == attribute.name || name == attribute.location.to_string()
-            };
-            let given = plan.attributes.iter().find(|(name, _)| is_meant(name));
+            let given = plan.attributes.iter().find(|(slot, _)| is_meant(slot, attribute));
             // The usual order of programs without names.
             let usual = [Channel::Position, Channel::Colour, Channel::Texcoord, Channel::Normal];
             let channel = given.map(|given| given.1).or_else(|| Channel::of_attribute(&attribute.name));
@@ -272,7 +277,7 @@ impl BoundPair {
             let bits =
                 |value: f32| if attribute.integer { (value as i64 as u32).to_le_bytes() } else { value.to_le_bytes() };
             let of_bytes = |rows: &[[f32; 4]]| rows.as_flattened().iter().flat_map(|&value| bits(value)).collect();
-            let bytes: Vec<u8> = match plan.arrays.iter().chain(&arrays).find(|(name, _)| is_meant(name)) {
+            let bytes: Vec<u8> = match plan.arrays.iter().chain(&arrays).find(|(slot, _)| is_meant(slot, attribute)) {
                 Some((_, rows)) => of_bytes(rows),
                 None => of_bytes(&mesh.channel(channel)),
             };
@@ -376,7 +381,7 @@ fn rows_of(name: &str, numbers: &[u32]) -> Result<Vec<[u32; 4]>, Error> {
     Ok(numbers.chunks(4).map(row).collect())
 }
 
-impl Programs {
+impl DrawPrograms {
     /// Sets constants of the programs that have the name.
     pub(super) fn constant(&mut self, name: &str, values: &[f32]) -> Result<(), Error> {
         match self {
@@ -409,7 +414,8 @@ impl Programs {
     }
 
     /// The binding of a texture of this name: the program, and the number.
-    pub(super) fn places(&self, name: &str) -> Result<Vec<(usize, u8)>, Error> {
+    pub(super) fn places(&self, slot: &Ref) -> Result<Vec<(usize, u8)>, Error> {
+        let name = &*slot.register("t");
         let by_number = register(name, &['t', 's']);
         match self {
             Self::Pair(bound) => {
@@ -437,7 +443,7 @@ impl Programs {
 
     /// Binds a texture by its name.
     pub(super) fn bind(&mut self, binding: &TextureBinding, image: Image) -> Result<(), Error> {
-        let places = self.places(&binding.name)?;
+        let places = self.places(&binding.slot)?;
         match self {
             Self::Pair(bound) => {
                 for (stage, number) in places {
@@ -465,13 +471,14 @@ fn names_of(program: &ctm_isa::x1k::Program, kind: SymbolKind) -> Vec<&str> {
 impl PreparedDraw<'_> {
     /// Names that nothing was bound to.
     fn look_for_missing(&mut self) {
-        let Programs::Pair(bound) = &self.programs else { return };
+        let DrawPrograms::Pair(bound) = &self.programs else { return };
         let bare = |name: &str| name.trim_start_matches("vs:").trim_start_matches("ps:").to_owned();
         let plan = self.plan;
         let constants = plan.constants.iter().map(|c| &c.0).chain(plan.cameras.iter().map(|c| &c.0));
-        let constants =
-            constants.chain(plan.blocks.iter().map(|block| &block.name)).chain(self.usual.iter().map(|u| &u.0));
-        let mut constants: Vec<String> = constants.map(|name| bare(name)).collect();
+        let constants = constants.map(|slot| slot.register("c"));
+        let blocks = plan.blocks.iter().map(|block| block.slot.register("cb"));
+        let usual = self.usual.iter().map(|(name, _)| Cow::Borrowed(name.as_str()));
+        let mut constants: Vec<String> = constants.chain(blocks).chain(usual).map(|name| bare(&name)).collect();
         constants.extend(self.from_mesh.iter().cloned());
         // A whole constant buffer is given by number.
         let banks: Vec<String> =
@@ -492,8 +499,12 @@ impl PreparedDraw<'_> {
             let uniforms = part.uniforms().filter(|name| !given(name));
             missing
                 .extend(uniforms.map(|name| format!("the {stage} program's constant `{name}` is not given: it is 0")));
-            let bound =
-                |name: &str| plan.textures.iter().any(|t| t.name == name || !part.samplers().any(|s| s == t.name));
+            let bound = |name: &str| {
+                plan.textures
+                    .iter()
+                    .map(|t| t.slot.register("t"))
+                    .any(|t| t == name || !part.samplers().any(|s| s == t))
+            };
             let samplers = part.samplers().filter(|name| !bound(name));
             missing.extend(samplers.map(|name| format!("the {stage} program's texture `{name}` is not given")));
         }

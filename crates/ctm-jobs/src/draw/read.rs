@@ -15,6 +15,7 @@ use crate::job::{JobError, Reader};
 use ctm_device::EngineKind;
 use ctm_draw::format::{ColourFormat, Colours, NumberType};
 use ctm_isa::r700::ops::DataFormat;
+use ctm_launch::Ref;
 use std::path::Path;
 
 impl Drawing {
@@ -287,21 +288,22 @@ impl Reader {
         }
         for node in self.tables(table, "buffer") {
             if let Some(block) = self.block(node) {
-                plan.blocks.retain(|other| other.name != block.name);
+                plan.blocks.retain(|other| other.slot != block.slot);
                 plan.blocks.push(block);
             }
         }
         for node in self.tables(table, "texture") {
             if let Some(texture) = self.draw_texture(node) {
-                plan.textures.retain(|other| other.name != texture.name);
+                plan.textures.retain(|other| other.slot != texture.slot);
                 plan.textures.push(texture);
             }
         }
         if let Some(Node { value: Value::Table(all), .. }) = table.get("attributes") {
             for entry in &all.entries {
                 if let Some(channel) = self.choice(&entry.key, &entry.node, &Channel::ALL) {
-                    plan.attributes.retain(|(other, _)| *other != entry.key);
-                    plan.attributes.push((entry.key.clone(), channel));
+                    let slot = Ref::of_key(&entry.key);
+                    plan.attributes.retain(|(other, _)| *other != slot);
+                    plan.attributes.push((slot, channel));
                 }
             }
         } else if let Some(node) = table.get("attributes") {
@@ -339,8 +341,9 @@ impl Reader {
                 }
             }
             if whole {
-                plan.constants.retain(|(other, _)| *other != entry.key);
-                plan.constants.push((entry.key.clone(), values));
+                let slot = Ref::of_key(&entry.key);
+                plan.constants.retain(|(other, _)| *other != slot);
+                plan.constants.push((slot, values));
             }
         }
     }
@@ -349,10 +352,11 @@ impl Reader {
         let table = self.section(node, &BUFFER)?;
         let [name, data] = ["name", "data"].map(|key| self.required(node, table, key, "[[buffer]]"));
         let (name, data) = (name?, data?);
-        Some(BlockBinding { name: self.string("name", name)?, data: BlockData::File(self.path("data", data)?.value) })
+        let slot = Ref::of_key(&self.string("name", name)?);
+        Some(BlockBinding { slot, data: BlockData::File(self.path("data", data)?.value) })
     }
 
-    fn camera(&mut self, node: &Node) -> Option<(String, Camera)> {
+    fn camera(&mut self, node: &Node) -> Option<(Ref, Camera)> {
         let table = self.section(node, &CAMERA)?;
         let name = match table.get("constant") {
             Some(name) => self.string("constant", name)?,
@@ -381,13 +385,13 @@ impl Reader {
         if let Some(rows) = table.get("rows").and_then(|node| self.boolean("rows", node)) {
             camera.rows = rows;
         }
-        Some((name, camera))
+        Some((Ref::of_key(&name), camera))
     }
 
     fn draw_texture(&mut self, node: &Node) -> Option<TextureBinding> {
         let table = self.section(node, &TEXTURE)?;
         let name = self.required(node, table, "name", "[[texture]]")?;
-        let mut binding = TextureBinding::file(self.string("name", name)?, "");
+        let mut binding = TextureBinding::file(Ref::of_key(&self.string("name", name)?), "");
         let given: Vec<&str> = ["data", "target", "depth"].into_iter().filter(|key| table.get(key).is_some()).collect();
         binding.data = match given.as_slice() {
             ["data"] => {
@@ -397,7 +401,7 @@ impl Reader {
             ["target"] => TextureData::Target(self.integer("target", table.get("target")?, 0..=7)? as u8),
             ["depth"] => TextureData::Depth,
             _ => {
-                let message = format!("texture `{}` has one of `data`, `target` and `depth`", binding.name);
+                let message = format!("texture {} has one of `data`, `target` and `depth`", binding.slot);
                 self.error(node.origin, "missing-key", message);
                 return None;
             }

@@ -22,8 +22,8 @@ impl Job {
                 .flat_map(|own| own.memories.iter().filter_map(|memory| memory.save.as_ref()).chain(&own.vertices));
             outputs.chain(conditional).chain(own)
         });
-        let at_end = self.saves.iter().map(|save| &save.path).chain(&self.conditional_save);
-        let memories = self.memory_saves.iter().filter_map(|memory| memory.save.as_ref());
+        let at_end = self.saves.iter().map(|save| &save.path).chain(self.own_saves.conditional());
+        let memories = self.own_saves.memories().iter().filter_map(|memory| memory.save.as_ref());
         of_pass.chain(at_end).chain(memories)
     }
 

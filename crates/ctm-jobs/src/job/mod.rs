@@ -87,8 +87,8 @@ pub use frames::Varying;
 pub use located::{Data, Located};
 pub use machine::Stored;
 pub use model::{
-    Conditional, FromOutput, Given, Job, LAUNCH_TIME, Output, OwnPass, Pass, ProgramInfo, R700Info, Run, Save, Texture,
-    X1kInfo,
+    Conditional, FromOutput, Given, Job, LAUNCH_TIME, Output, OwnPass, OwnSaves, OwnTexture, Pass, ProgramInfo,
+    R700Info, Run, Save, Texture, X1kInfo,
 };
 pub use program::{AnyProgram, PassProgram};
 pub use read::Reader;

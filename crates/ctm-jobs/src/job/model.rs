@@ -3,11 +3,10 @@
 use super::frames::Varying;
 use super::located::{Data, Located};
 use crate::job::machine::{Machine, Stored};
-use crate::job::r700::model::{Elements, MemoryBlock, R700Pass};
+use crate::job::r700::model::{Elements, MemoryBlock, R700Pass, R700Texture};
 use ctm_device::commands::{CondLoc, CondTest};
 use ctm_device::engine::EngineKind;
 use ctm_device::mc::{Format, Tiling};
-use ctm_exec::r700::resources::TextureKind;
 use ctm_exec::r700::{LoopConstant, Sampler};
 use ctm_exec::x1k::Plane;
 use ctm_exec::{Budget, Domain, GroupSize};
@@ -31,10 +30,8 @@ pub struct Job {
     pub repeat: u32,
     /// Values that are saved after all passes.
     pub saves: Vec<Save>,
-    /// Where the conditional buffer goes at the end.
-    pub conditional_save: Option<Located<PathBuf>>,
-    /// R700: memories that are saved when all passes are done.
-    pub memory_saves: Vec<MemoryBlock>,
+    /// Further saves after all passes, of the state that the instruction set of its programs has.
+    pub own_saves: OwnSaves,
     /// Constants that a viewer may change.
     pub sliders: Vec<super::slider::Slider>,
     /// How to run.
@@ -93,6 +90,44 @@ impl Job {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Saves at the end of a job besides outputs.
+#[derive(Clone, Debug)]
+pub enum OwnSaves {
+    /// Of X1K programs: where the conditional buffer goes.
+    X1k(Option<Located<PathBuf>>),
+    /// Of R700 programs: memories of MEM instructions.
+    R700(Vec<MemoryBlock>),
+}
+
+impl OwnSaves {
+    /// No saves.
+    #[must_use]
+    pub const fn none(isa: Isa) -> Self {
+        match isa {
+            Isa::X1k => Self::X1k(None),
+            Isa::R700 => Self::R700(Vec::new()),
+        }
+    }
+
+    /// Where the conditional buffer goes.
+    #[must_use]
+    pub const fn conditional(&self) -> Option<&Located<PathBuf>> {
+        match self {
+            Self::X1k(path) => path.as_ref(),
+            Self::R700(_) => None,
+        }
+    }
+
+    /// The memories that are saved.
+    #[must_use]
+    pub fn memories(&self) -> &[MemoryBlock] {
+        match self {
+            Self::X1k(_) => &[],
+            Self::R700(memories) => memories,
         }
     }
 }
@@ -220,22 +255,48 @@ pub struct Texture {
     pub output: Option<Located<FromOutput>>,
     /// How it is sampled. An X1K input has two coordinates, one filter and no levels.
     pub sampler: Sampler,
-    /// The sampler of the program that becomes [`sampler`](Self::sampler); `None`: those that the program reads it with.
-    pub sampler_slot: Option<Located<Ref>>,
     /// Whether the job names the wrap, so that reading outside is intended.
     pub has_wrap: bool,
     /// Its layout in device memory; `None`: the one that suits its elements.
     pub format: Option<Located<Format>>,
-    /// Its order in device memory; `None`: linear, or that of the output it reads.
-    pub tiling: Option<Tiling>,
     /// Columns and rows of a raw file.
     pub size: Option<[u32; 2]>,
-    /// How its texels are arranged; an X1K input has rows.
-    pub kind: TextureKind,
-    /// Slices, layers or faces, which follow each other in the rows of the file; `None`: as many as its kind needs.
-    pub depth: Option<u32>,
-    /// Files of mipmap levels 1 and up.
-    pub levels: Vec<Located<Data>>,
+    /// The part for the instruction set of its program.
+    pub own: OwnTexture,
+}
+
+/// The part of an input that belongs to an instruction set.
+#[derive(Clone, Debug)]
+pub enum OwnTexture {
+    /// Of an X1K program: the order in device memory; `None`: linear, or that of the output it reads.
+    X1k(Option<Tiling>),
+    /// Of an R700 program.
+    R700(R700Texture),
+}
+
+impl Texture {
+    /// Its order in device memory, if the job names one.
+    #[must_use]
+    pub const fn tiling(&self) -> Option<Tiling> {
+        match self.own {
+            OwnTexture::X1k(tiling) => tiling,
+            OwnTexture::R700(_) => None,
+        }
+    }
+
+    /// The part for R700 programs.
+    #[must_use]
+    pub const fn r700(&self) -> Option<&R700Texture> {
+        match &self.own {
+            OwnTexture::X1k(_) => None,
+            OwnTexture::R700(own) => Some(own),
+        }
+    }
+
+    /// Its files, those of levels included.
+    pub fn data(&self) -> impl Iterator<Item = &Located<Data>> {
+        self.data.iter().chain(self.r700().into_iter().flat_map(|own| &own.levels))
+    }
 }
 
 /// The output of an earlier pass.

@@ -4,7 +4,7 @@ mod arrays;
 mod x1k;
 
 use super::checker::Checker;
-use super::ready::{Own, Prepared, Ready};
+use super::ready::{Own, PreparedJob, Ready};
 use crate::job::model::{Job, OwnPass, Save};
 use ctm_files::array::ItemType;
 use ctm_files::error::JobError;
@@ -13,7 +13,7 @@ use ctm_isa::diag::Diagnostic;
 use ctm_isa::x1k::program::SymbolKind;
 use std::collections::{BTreeMap, BTreeSet};
 
-impl Prepared {
+impl PreparedJob {
     pub fn new(job: &Job) -> Result<Self, JobError> {
         let mut checker = Checker::of(job);
         let mut passes = Vec::new();
@@ -29,7 +29,7 @@ impl Prepared {
             checker.sequence(job, &passes);
         }
         let saves = if complete { checker.saves(job, &passes) } else { Vec::new() };
-        job.memory_saves.iter().filter(|_| complete).for_each(|memory| checker.memory_path(memory));
+        job.own_saves.memories().iter().filter(|_| complete).for_each(|memory| checker.memory_path(memory));
         let buffer = job.passes.iter().find_map(|p| p.conditional()?.buffer.as_ref());
         let conditional_buffer = buffer.and_then(|path| checker.array(path, None, None));
         if let (Some(elements), Some(path)) = (&conditional_buffer, buffer)

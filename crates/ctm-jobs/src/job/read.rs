@@ -13,7 +13,7 @@ use super::tree::{Node, Origin, Table, Tree, Value};
 use crate::job::flags::FLAGS;
 use crate::job::folders::Folders;
 use crate::job::located::Located;
-use crate::job::model::{Given, Job, ProgramInfo, R700Info, X1kInfo};
+use crate::job::model::{Given, Job, OwnSaves, Pass, ProgramInfo, R700Info, X1kInfo};
 use ctm_exec::x1k::Plane;
 use ctm_files::error::JobError;
 use ctm_files::load::Isa;
@@ -343,21 +343,15 @@ impl Reader {
         self.pass_references(&passes);
         let saved = base.outputs.iter().filter_map(|part| self.output(&part.table, false));
         let saves = saved.flat_map(|output| output.saves).collect();
-        let conditional_save = base.conditional.and_then(|node| self.conditional(&node)?.save);
-        let memory_saves = base.r700.memories.into_iter().filter(|m| m.save.is_some()).collect();
+        let conditional = base.conditional.and_then(|node| self.conditional(&node)?.save);
+        let memories = base.r700.memories.into_iter().filter(|m| m.save.is_some()).collect();
+        let own_saves = match passes.first().map_or(Isa::X1k, Pass::isa) {
+            Isa::X1k => OwnSaves::X1k(conditional),
+            Isa::R700 => OwnSaves::R700(memories),
+        };
         let given = self.given.clone();
         let sliders = self.sliders(root);
-        let mut job = Job {
-            given,
-            isa: stated_isa,
-            passes,
-            repeat,
-            saves,
-            conditional_save,
-            memory_saves,
-            sliders: Vec::new(),
-            run,
-        };
+        let mut job = Job { given, isa: stated_isa, passes, repeat, saves, own_saves, sliders: Vec::new(), run };
         job.sliders = self.sliders_have_values(sliders, |slider| job.slider_value(slider));
         self.one_file_each(&job);
         Some(job)

@@ -19,11 +19,12 @@ use ctm_isa::x1k::program::SymbolKind;
 use ctm_launch::r700::constants::Buffers;
 use ctm_launch::r700::target_of;
 use ctm_launch::{Binding, Error, Extent, Launch, Options, Ref};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A job whose parts have been found to fit together.
-pub(super) struct Prepared {
+pub(super) struct PreparedJob {
     pub passes: Vec<Ready>,
     /// Outputs, by their numbers, that are saved at the end of the job.
     pub saves: Vec<(u8, Save)>,
@@ -175,6 +176,15 @@ impl Ready {
         }
     }
 
+    /// About as many bindings as a launch has.
+    fn bindings(&self) -> usize {
+        let of_isa = match &self.own {
+            Own::X1k(textures) => textures.len(),
+            Own::R700(own) => own.arrays.textures.len() + own.arrays.buffers.len() + own.arrays.samplers.len() + 4,
+        };
+        self.floats.len() + self.ints.len() + self.bools.len() + self.outputs.len() + of_isa + 4
+    }
+
     /// Launch number `number` of the pass, without its arrays.
     pub fn launch<'r>(&'r self, job: &Job, pass: &'r Pass, number: u64, control: &Control) -> Launch<'r> {
         let mut launch = Launch::of(&self.program);
@@ -184,11 +194,13 @@ impl Ready {
         let kind = job.run.engine.value;
         launch.options =
             Options { engine: None, kind, group: Some(group), threads, budget, checks: check, counters, control };
-        let mut floats = self.floats.clone();
-        floats.extend(self.varying.iter().map(|(n, varying)| (*n, varying.at(number))));
-        let floats = floats.into_iter().map(|(n, bits)| Binding::Float(Ref::Index(n), bits.to_vec()));
+        let varying = self.varying.iter().map(|(n, of)| (*n, Cow::Owned(of.at(number).to_vec())));
+        let is_fixed = |n: u8| self.varying.iter().all(|(other, _)| *other != n);
+        let fixed = self.floats.iter().filter(|(n, _)| is_fixed(**n)).map(|(n, bits)| (*n, Cow::Borrowed(&bits[..])));
+        let floats = fixed.chain(varying).map(|(n, bits)| Binding::Float(Ref::Index(n), bits));
         let ints = self.ints.iter().map(|(&n, &value)| Binding::Integer(Ref::Index(n), value));
         let bools = self.bools.iter().map(|(&n, &value)| Binding::Boolean(Ref::Index(n), value));
+        launch.bindings.reserve(self.bindings());
         launch.bindings.extend(floats.chain(ints).chain(bools));
         if let Some(planes) = &pass.registers {
             // No start values at all are those of a register that is 0.

@@ -6,9 +6,9 @@
 mod device;
 pub(in crate::job) mod session;
 
-use super::ready::{Own, Prepared, Ready};
+use super::ready::{Own, PreparedJob, Ready};
 use super::report::{JobReport, Progress};
-use crate::job::model::{Job, OwnPass};
+use crate::job::model::{Job, OwnPass, OwnSaves};
 use crate::job::program::PassProgram;
 use crate::job::r700::run::ArraysBacking;
 use ctm_device::engine::EngineError;
@@ -65,7 +65,7 @@ impl Job {
         mut progress: impl FnMut(Progress),
     ) -> Result<JobReport, JobError> {
         not_cancelled(control)?;
-        let prepared = Prepared::new(self)?;
+        let prepared = PreparedJob::new(self)?;
         self.check_files()?;
         let (job, engine) = ((self, control), engine(self)?);
         if matches!(prepared.passes.first().map(|pass| &pass.own), Some(Own::R700(_))) {
@@ -80,8 +80,7 @@ impl Job {
     pub fn without_files(&self) -> Self {
         let mut job = self.clone();
         job.saves.clear();
-        job.conditional_save = None;
-        job.memory_saves.clear();
+        job.own_saves = OwnSaves::none(job.program_isa());
         for pass in &mut job.passes {
             pass.outputs.iter_mut().for_each(|output| output.saves.clear());
             match &mut pass.own {
@@ -104,7 +103,7 @@ impl Job {
     /// # Errors
     /// Everything that is wrong with the job.
     pub fn programs(&self) -> Result<Vec<PassProgram>, JobError> {
-        Ok(Prepared::new(self)?.passes.iter().map(Ready::program).collect())
+        Ok(PreparedJob::new(self)?.passes.iter().map(Ready::program).collect())
     }
 
     /// Loads the programs and arrays and reports mismatches, without running anything.
@@ -112,7 +111,7 @@ impl Job {
     /// # Errors
     /// Everything that is wrong.
     pub fn check(&self) -> Result<Vec<Report>, JobError> {
-        Prepared::new(self).map(|p| p.reports)
+        PreparedJob::new(self).map(|p| p.reports)
     }
 }
 

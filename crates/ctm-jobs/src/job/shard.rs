@@ -3,7 +3,7 @@
 use super::program::AnyProgram;
 use super::r700;
 use crate::job::located::Located;
-use crate::job::model::{Job, OwnPass};
+use crate::job::model::{Job, OwnPass, OwnSaves};
 use ctm_exec::Domain;
 use ctm_files::array::{Array, ArrayError, Items, Kind, Values};
 use ctm_files::error::JobError;
@@ -120,7 +120,9 @@ impl Job {
             }
             rename(&mut save.path);
         }
-        job.conditional_save.iter_mut().for_each(rename);
+        if let OwnSaves::X1k(Some(path)) = &mut job.own_saves {
+            rename(path);
+        }
         if let OwnPass::X1k(Some(conditional)) = &mut job.passes[0].own {
             conditional.save.iter_mut().for_each(rename);
         }

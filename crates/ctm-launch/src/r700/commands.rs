@@ -1,7 +1,7 @@
 //! The commands of an R700 launch on a device.
 
 use super::{BoundR700, named};
-use crate::client::{Client, Start, Use};
+use crate::client::{Client, Start, Use, bytes_of};
 use crate::error::{ArgumentError, Error};
 use crate::landing::{common_mask, elsewhere};
 use crate::model::Done;
@@ -12,11 +12,6 @@ use ctm_device::commands::{
 use ctm_exec::GroupSize;
 use ctm_files::r700::target_name;
 use ctm_isa::r700::program::{Program, SymbolKind};
-
-/// Bytes of dwords in memory.
-fn bytes(dwords: impl IntoIterator<Item = u32>) -> Vec<u8> {
-    dwords.into_iter().flat_map(u32::to_le_bytes).collect()
-}
 
 impl BoundR700<'_> {
     /// Runs it on arrays in the client's device, as one submission.
@@ -52,7 +47,7 @@ impl BoundR700<'_> {
         }
         let mut memories = Vec::new();
         for (&space, dwords) in &self.reads.spaces {
-            let base = client.put(Use::Space(space), &bytes(dwords.iter().copied()))?;
+            let base = client.put(Use::Space(space), &bytes_of(dwords))?;
             let size = u32::try_from(dwords.len() * 4).unwrap_or(u32::MAX);
             let place = MemoryPlace { base, bytes: size, item: self.item(space) };
             commands = commands.set_memory(MemoryKind::from(space), &place);
@@ -75,7 +70,7 @@ impl BoundR700<'_> {
     /// Programs, constants and the registers of a host.
     fn state(&self, client: &mut Client) -> Result<CommandBuffer, Error> {
         let mut place = |program: &Program| -> Result<ProgramPlace, Error> {
-            let base = client.put(Use::Program, &bytes(program.words.iter().copied()))?;
+            let base = client.put(Use::Program, &bytes_of(&program.words))?;
             Ok(ProgramPlace::words(base, program))
         };
         let main = place(&self.program)?;
@@ -95,21 +90,21 @@ impl BoundR700<'_> {
         }
         let rows = self.host.semantics;
         if !rows.is_empty() {
-            let rows = bytes(rows.iter().map(|row| u32::from_le_bytes([row.id, row.gpr, 0, 0])));
+            let rows: Vec<u8> = rows.iter().flat_map(|row| [row.id, row.gpr, 0, 0]).collect();
             let count = u8::try_from(self.host.semantics.len()).unwrap_or(u8::MAX);
             commands = commands.set_semantics(client.put(Use::Semantics, &rows)?, count);
         }
-        let file = bytes(self.constants.file.as_flattened().iter().copied());
-        let loops = bytes(self.constants.loops.iter().map(|of| {
+        let file = self.constants.file.as_flattened();
+        let loops = self.constants.loops.map(|of| {
             u32::from(of.count) & 0xfff | (u32::from(of.start) & 0xfff) << 12 | u32::from(of.step.cast_unsigned()) << 24
-        }));
-        let bools = bytes(self.constants.bool.iter().map(|&of| u32::from(of)));
+        });
+        let bools = self.constants.bool.map(u32::from);
         commands = commands
-            .set_constf_fmt(client.put(Use::Floats, &file)?)
-            .set_loop_consts(client.put(Use::Integers, &loops)?)
-            .set_constb_fmt(client.put(Use::Booleans, &bools)?);
+            .set_constf_fmt(client.put(Use::Floats, &bytes_of(file))?)
+            .set_loop_consts(client.put(Use::Integers, &bytes_of(&loops))?)
+            .set_constb_fmt(client.put(Use::Booleans, &bytes_of(&bools))?);
         for (&bank, rows) in &self.reads.constants {
-            let base = client.put(Use::Bank(bank), &bytes(rows.as_flattened().iter().copied()))?;
+            let base = client.put(Use::Bank(bank), &bytes_of(rows.as_flattened()))?;
             let constants = u32::try_from(rows.len()).unwrap_or(u32::MAX);
             commands = commands.set_const_buffer(bank, &ConstantsPlace { base, constants });
         }

@@ -1,7 +1,7 @@
 //! The memory of an R700 launch: the caller's arrays in place.
 
 use super::constants::Buffers;
-use crate::held::Held;
+use crate::held::HeldInput;
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::formats::Format;
@@ -51,13 +51,13 @@ pub(crate) enum TextureArray<'a> {
 /// A texture of one level.
 pub(crate) struct Plain<'a> {
     texture: Texture,
-    held: Held<'a>,
+    held: HeldInput<'a>,
     /// Four numbers of each texel, converted for engines that need them.
     converted: OnceLock<Vec<[u32; 4]>>,
 }
 
 impl<'a> TextureArray<'a> {
-    pub fn new(held: Held<'a>, format: Format) -> Self {
+    pub fn new(held: HeldInput<'a>, format: Format) -> Self {
         let (width, height) = (held.like.width, held.like.height);
         let texture = Texture { width, height, format, ..Texture::default() };
         Self::Plain(Box::new(Plain { texture, held, converted: OnceLock::new() }))

@@ -12,9 +12,10 @@ mod memory;
 
 use crate::error::{ArgumentError, Error};
 use crate::fit::{ANY_SIZE, Fit, size_misfit};
-use crate::held::Held;
+use crate::held::HeldInput;
 use crate::landing::{Demands, Output, elsewhere};
 use crate::model::{Bindings, Done, HostRegisters, Launch, Options};
+use crate::numbers::{ConstantBank, GivenConstants};
 use crate::slot::{Ref, register};
 use crate::source::{Conditional, DeviceArray, Items, Place, Source as Array};
 use crate::view::{COLUMNS, Numbers, View};
@@ -26,7 +27,7 @@ use ctm_exec::{Domain, GroupSize, Instant};
 use ctm_files::error::{finding_report, run_fault};
 use ctm_files::r700::uniform::{Uniform, UniformPlace};
 use ctm_files::r700::uses::Uses;
-use ctm_files::r700::{Interface, Loaded, target_name};
+use ctm_files::r700::{Interface, Loaded, target_name, target_named};
 use ctm_files::render::{Report, Source};
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::r700::program::{Program, Stage, SymbolKind};
@@ -44,7 +45,7 @@ const TEXTURE_SIDE: usize = 2 * COLUMNS as usize;
 pub fn target_of(which: &Ref) -> Option<Target> {
     match which {
         Ref::Index(n) => (*n < 8).then_some(Target::Pixel(*n)),
-        Ref::Name(name) => Target::all().find(|&t| target_name(t) == *name),
+        Ref::Name(name) => target_named(name),
     }
 }
 
@@ -311,7 +312,7 @@ impl<'a> BoundR700<'a> {
             }
             let (size, is_twice) = match *source {
                 Array::View(view) => {
-                    let held = Held::of(&view, TEXTURE_SIDE).map_err(shape)?;
+                    let held = HeldInput::of(&view, TEXTURE_SIDE).map_err(shape)?;
                     (held.size(), reads.textures.insert(slot, TextureArray::new(held, view.texel_format())).is_some())
                 }
                 Array::Texture(image) => {
@@ -400,7 +401,7 @@ fn is_part(other: &Ref, name: &str) -> bool {
 }
 
 /// The uniform that a binding gives as a whole.
-fn whole<'u>(floats: &[(Ref, Vec<u32>)], uniforms: &'u [Uniform], which: &Ref) -> Option<&'u Uniform> {
+fn whole<'u>(floats: &[(Ref, Cow<'_, [u32]>)], uniforms: &'u [Uniform], which: &Ref) -> Option<&'u Uniform> {
     let Ref::Name(name) = which else { return None };
     let uniform = uniforms.iter().find(|uniform| uniform.name == *name)?;
     // Constant by constant: `name`, `name.1`, `name.2`.
@@ -408,7 +409,7 @@ fn whole<'u>(floats: &[(Ref, Vec<u32>)], uniforms: &'u [Uniform], which: &Ref) -
     (!in_parts).then_some(uniform)
 }
 
-type Given<'g> = (&'g [(Ref, Vec<u32>)], &'g [(Ref, LoopConstant)], &'g [(Ref, bool)]);
+type Given<'g> = (&'g [(Ref, Cow<'g, [u32]>)], &'g [(Ref, LoopConstant)], &'g [(Ref, bool)]);
 
 fn constants(
     (floats, ints, bools): Given<'_>,
@@ -417,23 +418,22 @@ fn constants(
     warn: &mut impl FnMut(&'static str, String),
 ) -> Result<Constants, ArgumentError> {
     let mut out = Constants::default();
-    let mut given = BTreeSet::new();
-    let mut seen: BTreeSet<Ref> = BTreeSet::new();
+    // By number, and of uniforms and windows: by name, and the constants of their numbers.
+    let mut given = GivenConstants::default();
+    let (mut names, mut of_uniforms) = (BTreeSet::new(), BTreeSet::new());
+    let twice = |which: &Ref| ArgumentError::Twice { what: "constant", name: which.text() };
     for (which, bits) in floats {
         let wrong = |message: String| ArgumentError::Value { name: which.text(), message };
-        let mut once = |which: Ref| {
-            let twice = ArgumentError::Twice { what: "constant", name: which.text() };
-            if seen.insert(which) { Ok(()) } else { Err(twice) }
-        };
+        let mut once = || if names.insert(which) { Ok(()) } else { Err(twice(which)) };
         if let Some(uniform) = whole(floats, uniforms, which) {
-            once(which.clone())?;
+            once()?;
             let dwords = uniform.lay_out(bits).map_err(wrong)?;
-            let places = (&mut out, &mut *buffers, &mut given);
+            let places = (&mut out, &mut *buffers, &mut of_uniforms);
             store_uniform(uniform, &dwords, places).map_err(wrong)?;
             continue;
         }
         let value: [u32; 4] = bits
-            .as_slice()
+            .as_ref()
             .try_into()
             .map_err(|_| wrong(format!("it is given {} numbers; a constant has four, x, y, z, w", bits.len())))?;
         let index = match which {
@@ -444,7 +444,7 @@ fn constants(
             (Some(index), _) => index,
             (None, Ref::Name(name)) => {
                 if let Some(stored) = store_in_window(program, uses, name, value, buffers) {
-                    once(which.clone())?;
+                    once()?;
                     stored.map_err(wrong)?;
                     continue;
                 }
@@ -452,11 +452,12 @@ fn constants(
             }
             (None, Ref::Index(_)) => continue,
         };
-        once(Ref::Index(index))?;
-        out.file[usize::from(index)] = value;
-        given.insert(index);
+        let index = usize::from(index);
+        if !given.insert(ConstantBank::Floats, index) {
+            return Err(twice(&Ref::Index(index as u8)));
+        }
+        out.file[index] = value;
     }
-    let mut loops = BTreeSet::new();
     for (which, LoopConstant { count, start, step }) in ints {
         if *count > 4095 || *start > 4095 {
             let message = format!("count {count} and start {start}: 0 to 4095 are possible");
@@ -464,27 +465,31 @@ fn constants(
         }
         let n = numbered(which, "loop constant", 'i')?;
         out.loops[n] = LoopConstant { count: *count, start: *start, step: *step };
-        if !loops.insert(n) {
-            return Err(ArgumentError::Twice { what: "constant", name: which.text() });
+        if !given.insert(ConstantBank::Integers, n) {
+            return Err(twice(which));
         }
     }
-    let mut booleans = BTreeSet::new();
     for (which, value) in bools {
         let n = numbered(which, "boolean constant", 'b')?;
         out.bool[n] = *value;
-        if !booleans.insert(n) {
-            return Err(ArgumentError::Twice { what: "constant", name: which.text() });
+        if !given.insert(ConstantBank::Booleans, n) {
+            return Err(twice(which));
         }
     }
     let mut missing: Vec<String> = Vec::new();
     let absent = uses.banks.iter().filter(|bank| !buffers.contains_key(bank));
     missing.extend(absent.map(|n| format!("constant buffer {n}")));
+    let absent = |bank: ConstantBank, n: u8| !given.contains(bank, n.into());
     if !uses.relative_constants {
-        missing.extend(uses.constants.difference(&given).map(|n| format!("C{n}")));
+        let of_file = uses.constants.iter().filter(|n| absent(ConstantBank::Floats, **n) && !of_uniforms.contains(n));
+        missing.extend(of_file.map(|n| format!("C{n}")));
     }
-    let absent = |of: &BTreeSet<usize>, n: &u8| !of.contains(&usize::from(*n));
-    missing.extend(uses.loops.iter().filter(|n| absent(&loops, n)).map(|n| format!("loop constant {n}")));
-    missing.extend(uses.bools.iter().filter(|n| absent(&booleans, n)).map(|n| format!("boolean constant {n}")));
+    missing.extend(
+        uses.loops.iter().filter(|n| absent(ConstantBank::Integers, **n)).map(|n| format!("loop constant {n}")),
+    );
+    missing.extend(
+        uses.bools.iter().filter(|n| absent(ConstantBank::Booleans, **n)).map(|n| format!("boolean constant {n}")),
+    );
     if !missing.is_empty() {
         warn("constant-not-given", not_given(&missing));
     }
@@ -509,21 +514,21 @@ fn landings<'a>(
     let written = || uses.targets.iter().map(|&target| target_name(target)).collect::<Vec<_>>();
     let mut out = BTreeMap::new();
     for (which, place) in wanted {
-        let name = which.text();
+        let name = || which.text();
         let Some(target) = target_of(&which) else {
-            return Err(ArgumentError::UnknownName { what: "output", name, known: written() });
+            return Err(ArgumentError::UnknownName { what: "output", name: name(), known: written() });
         };
         if !uses.targets.contains(&target) {
-            return Err(ArgumentError::NotWritten { name, written: written() });
+            return Err(ArgumentError::NotWritten { name: name(), written: written() });
         }
         if out.contains_key(&target) {
-            return Err(ArgumentError::Twice { what: "output", name });
+            return Err(ArgumentError::Twice { what: "output", name: name() });
         }
-        out.insert(target, Output::new(&name, place, demands)?);
+        out.insert(target, Output::new(name, place, demands)?);
     }
     for &target in &uses.targets {
         if let Entry::Vacant(free) = out.entry(target) {
-            free.insert(Output::new(&target_name(target), Place::New(4), demands)?);
+            free.insert(Output::new(|| target_name(target), Place::New(4), demands)?);
         }
     }
     Ok(out)

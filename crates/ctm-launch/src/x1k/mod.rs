@@ -2,12 +2,13 @@
 
 mod memory;
 
-use crate::client::{Client, Start, Use};
+use crate::client::{Client, Start, Use, bytes_of};
 use crate::error::{ArgumentError, Error};
 use crate::fit::{ANY_SIZE, Fit, misfit};
-use crate::held::Held;
+use crate::held::HeldInput;
 use crate::landing::{Demands, Output, common_mask, elsewhere};
 use crate::model::{Bindings, Done, Launch, Options};
+use crate::numbers::{ConstantBank, GivenConstants};
 use crate::slot::{Ref, register};
 use crate::source::{Conditional, DeviceArray, Place, Source};
 use crate::view::{COLUMNS, Numbers, View};
@@ -24,30 +25,32 @@ use ctm_isa::x1k::program::{Literal, Preload, Program, SymbolKind, Usage};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use memory::Arrays;
 use std::borrow::Cow;
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A launch whose slots are numbers.
 pub(crate) struct BoundX1k<'a> {
+    whole: &'a ctm_files::Program,
     program: &'a Program,
     source: Option<&'a Arc<render::Source>>,
     constants: Constants,
     /// Constants that the launch gives: in their place the program's literals do not count.
-    given: Given,
+    given: GivenConstants,
     planes: Vec<Plane>,
     /// The planes are those of the launch; otherwise the program's own.
     has_registers: bool,
-    inputs: BTreeMap<u8, (Bytes<'a>, Sampler)>,
-    outputs: BTreeMap<u8, Output<'a>>,
+    inputs: SlotInputs<'a>,
+    outputs: [Option<Output<'a>>; OUTPUTS],
     conditional: Option<Conditional>,
     domain: Domain,
     options: Options<'a>,
 }
 
+/// SlotInputs by number, and how coordinates become their elements.
+type SlotInputs<'a> = [Option<(Bytes<'a>, Sampler)>; INPUTS];
+
 /// An input, bound.
 enum Bytes<'a> {
-    Here(Held<'a>),
+    Here(HeldInput<'a>),
     Device(DeviceArray),
 }
 
@@ -86,6 +89,7 @@ impl<'a> BoundX1k<'a> {
         let inputs = inputs(&given.inputs, &names, usage, (domain, fit))?;
         let outputs = outputs(given.outputs, launch.line(), &names, usage, domain)?;
         Ok(Self {
+            whole: launch.program,
             program,
             source: loaded.source.as_ref(),
             constants,
@@ -120,15 +124,15 @@ impl<'a> BoundX1k<'a> {
         };
         let engine = options.engine()?;
         let mut memory = Arrays { inputs: std::array::from_fn(|_| None), outputs: [const { None }; OUTPUTS] };
-        for (slot, (bytes, sampler)) in &self.inputs {
+        for (slot, (bytes, sampler)) in numbered(self.inputs.iter().map(Option::as_ref)) {
             let Bytes::Here(held) = bytes else {
-                return Err(elsewhere(names.of_slot(SymbolKind::Input, *slot), true).into());
+                return Err(elsewhere(names.of_slot(SymbolKind::Input, slot), true).into());
             };
-            memory.inputs[usize::from(*slot)] = Some((held.elements(), *sampler));
+            memory.inputs[usize::from(slot)] = Some((held.elements(), *sampler));
         }
-        for (slot, output) in &mut self.outputs {
-            let landing = output.here(|| names.of_slot(SymbolKind::Output, *slot))?;
-            memory.outputs[usize::from(*slot)] = Some(landing.elements());
+        for (slot, output) in numbered(self.outputs.iter_mut().map(Option::as_mut)) {
+            let landing = output.here(|| names.of_slot(SymbolKind::Output, slot))?;
+            memory.outputs[usize::from(slot)] = Some(landing.elements());
         }
         let started = Instant::now();
         let outcome = engine.run_x1k_under(&options.control, &of_engine, &mut memory);
@@ -137,7 +141,7 @@ impl<'a> BoundX1k<'a> {
         let outcome = outcome.map_err(|fault| Error::Fault(Box::new(run_fault(0, None, &fault, spans, source))))?;
         let findings = outcome.findings.iter().map(|finding| finding_report(finding, spans, source)).collect();
         let name = |slot| names.of_slot(SymbolKind::Output, slot);
-        let outputs = self.outputs.into_iter().filter_map(|(slot, output)| Some((name(slot), output.finish()?)));
+        let outputs = numbered(self.outputs).filter_map(|(slot, output)| Some((name(slot), output.finish()?)));
         Ok(Done { outputs: outputs.collect(), counters: outcome.counters, findings, elapsed, ..Done::default() })
     }
 
@@ -145,26 +149,25 @@ impl<'a> BoundX1k<'a> {
     pub fn run_on(self, client: &mut Client) -> Result<Done, Error> {
         let names = Names { program: self.program };
         let mut commands = CommandBuffer::new();
-        for (&slot, (bytes, sampler)) in &self.inputs {
+        for (slot, (bytes, sampler)) in numbered(self.inputs.iter().map(Option::as_ref)) {
             let Bytes::Device(DeviceArray { surface, columns }) = bytes else {
                 return Err(elsewhere(names.of_slot(SymbolKind::Input, slot), false).into());
             };
             let width = u16::try_from(*columns).unwrap_or(u16::MAX);
             commands = commands.set_inp_fmt(slot, surface).set_inp_sampler(slot, sampler, width);
         }
-        for (&slot, output) in &self.outputs {
+        for (slot, output) in numbered(self.outputs.iter().map(Option::as_ref)) {
             commands = commands.set_out_fmt(slot, output.there(|| names.of_slot(SymbolKind::Output, slot))?);
         }
         let Constants { float, int, bool, .. } = &self.constants;
-        let float: Vec<u8> = float.iter().flatten().flat_map(|bits| bits.to_le_bytes()).collect();
-        let bool: Vec<u8> = bool.iter().flat_map(|&b| u32::from(b).to_le_bytes()).collect();
+        let (float, bool) = (float.as_flattened(), bool.map(u32::from));
         let commands = commands
             .set_inst_fmt(client.put(Use::Program, &self.image()?)?)
-            .set_constf_fmt(client.put(Use::Floats, &float)?)
+            .set_constf_fmt(client.put(Use::Floats, &bytes_of(float))?)
             .set_consti_fmt(client.put(Use::Integers, int.as_flattened())?)
-            .set_constb_fmt(client.put(Use::Booleans, &bool)?);
+            .set_constb_fmt(client.put(Use::Booleans, &bytes_of(&bool))?);
         let start = Start {
-            mask: common_mask(self.outputs.values())?,
+            mask: common_mask(self.outputs.iter().flatten())?,
             conditional: self.conditional.as_ref(),
             planes: self.has_registers.then_some(&self.planes),
             domain: self.domain,
@@ -174,18 +177,19 @@ impl<'a> BoundX1k<'a> {
     }
 
     /// The program for the device's loader, which stores literals over constants and start values of its own over none.
-    fn image(&self) -> Result<Vec<u8>, Error> {
-        let is_given = |literal: &Literal| self.given.contains(&key(literal));
+    fn image(&self) -> Result<Cow<'a, [u8]>, Error> {
+        let is_given = |literal: &Literal| is_given(&self.given, key(literal));
         let has_preloads = self.has_registers && !self.program.preloads.is_empty();
-        let mut program = Cow::Borrowed(self.program);
-        if has_preloads || self.program.literals.iter().any(is_given) {
-            let program = program.to_mut();
-            program.literals.retain(|literal| !is_given(literal));
-            if self.has_registers {
-                program.preloads.clear();
-            }
+        if !has_preloads && !self.program.literals.iter().any(is_given) {
+            return Ok(Cow::Borrowed(self.whole.elf()?));
+        }
+        let mut program = self.program.clone();
+        program.literals.retain(|literal| !is_given(literal));
+        if self.has_registers {
+            program.preloads.clear();
         }
         ctm_elf::write(&program)
+            .map(Cow::Owned)
             .map_err(|e| Error::Wrong(vec![Report::bare(Diagnostic::error(e.name(), e.to_string()))]))
     }
 }
@@ -236,9 +240,30 @@ impl Names<'_> {
     }
 }
 
-type Given = BTreeSet<(SymbolKind, u8)>;
+/// The slots that are there, with their numbers.
+fn numbered<T>(slots: impl IntoIterator<Item = Option<T>>) -> impl Iterator<Item = (u8, T)> {
+    (0..).zip(slots).filter_map(|(slot, of)| Some((slot, of?)))
+}
 
-fn constants(run: &Bindings<'_>, names: &Names<'_>, usage: &Usage) -> Result<(Constants, Given), ArgumentError> {
+/// Whether a launch gives a constant; inputs and outputs are none.
+fn is_given(given: &GivenConstants, (kind, number): (SymbolKind, u8)) -> bool {
+    bank(kind).is_some_and(|bank| given.contains(bank, number.into()))
+}
+
+const fn bank(kind: SymbolKind) -> Option<ConstantBank> {
+    match kind {
+        SymbolKind::Float => Some(ConstantBank::Floats),
+        SymbolKind::Int => Some(ConstantBank::Integers),
+        SymbolKind::Bool => Some(ConstantBank::Booleans),
+        SymbolKind::Input | SymbolKind::Output => None,
+    }
+}
+
+fn constants(
+    run: &Bindings<'_>,
+    names: &Names<'_>,
+    usage: &Usage,
+) -> Result<(Constants, GivenConstants), ArgumentError> {
     let mut out = Constants::default();
     for literal in &names.program.literals {
         match *literal {
@@ -247,10 +272,10 @@ fn constants(run: &Bindings<'_>, names: &Names<'_>, usage: &Usage) -> Result<(Co
             Literal::Bool { index, value } => out.bool[usize::from(index)] = value,
         }
     }
-    let mut given = Given::new();
+    let mut given = GivenConstants::default();
     let mut take = |which: &Ref, kind: SymbolKind| {
         let number = names.number(which, kind)?;
-        if given.insert((kind, number)) {
+        if bank(kind).is_some_and(|bank| given.insert(bank, number.into())) {
             Ok(usize::from(number))
         } else {
             Err(ArgumentError::Twice { what: "constant", name: which.text() })
@@ -258,7 +283,7 @@ fn constants(run: &Bindings<'_>, names: &Names<'_>, usage: &Usage) -> Result<(Co
     };
     for (which, bits) in &run.floats {
         let slot = take(which, SymbolKind::Float)?;
-        out.float[slot] = bits.as_slice().try_into().map_err(|_| ArgumentError::Value {
+        out.float[slot] = bits.as_ref().try_into().map_err(|_| ArgumentError::Value {
             name: which.text(),
             message: format!("it is given {} numbers; a constant has four, r, g, b, a", bits.len()),
         })?;
@@ -288,7 +313,7 @@ fn constants(run: &Bindings<'_>, names: &Names<'_>, usage: &Usage) -> Result<(Co
         .program
         .symbols
         .iter()
-        .find(|s| used(s.kind, s.index) && !carried((s.kind, s.index)) && !given.contains(&(s.kind, s.index)));
+        .find(|s| used(s.kind, s.index) && !carried((s.kind, s.index)) && !is_given(&given, (s.kind, s.index)));
     match missing {
         Some(symbol) => Err(ArgumentError::Missing { what: "constant", name: symbol.name.clone() }),
         None => Ok((out, given)),
@@ -312,8 +337,8 @@ fn inputs<'a>(
     names: &Names<'_>,
     usage: &Usage,
     (domain, fit): (Domain, Option<Fit>),
-) -> Result<BTreeMap<u8, (Bytes<'a>, Sampler)>, ArgumentError> {
-    let mut bound = BTreeMap::new();
+) -> Result<SlotInputs<'a>, ArgumentError> {
+    let mut bound: SlotInputs<'a> = std::array::from_fn(|_| None);
     for (which, source, sampler) in given {
         let slot = names.number(which, SymbolKind::Input)?;
         let shape = |message| ArgumentError::Shape { name: which.text(), message };
@@ -322,7 +347,7 @@ fn inputs<'a>(
                 let message = "the X1K reads single precision, bytes and 16-bit integers, no 32-bit integers";
                 return Err(shape(message.to_owned()));
             }
-            Source::View(view) => Bytes::Here(Held::of(view, COLUMNS as usize).map_err(shape)?),
+            Source::View(view) => Bytes::Here(HeldInput::of(view, COLUMNS as usize).map_err(shape)?),
             Source::Device(array) => Bytes::Device(*array),
             Source::Texture(_) => {
                 let message = "the X1K reads arrays of rows and columns, no textures with levels";
@@ -335,11 +360,11 @@ fn inputs<'a>(
         {
             return Err(shape(format!("{message}; {ANY_SIZE}")));
         }
-        if bound.insert(slot, (bytes, sampler.unwrap_or_default())).is_some() {
+        if bound[usize::from(slot)].replace((bytes, sampler.unwrap_or_default())).is_some() {
             return Err(ArgumentError::Twice { what: "input", name: which.text() });
         }
     }
-    match usage.inputs.iter().find(|slot| !bound.contains_key(slot)) {
+    match usage.inputs.iter().find(|&&slot| bound[usize::from(slot)].is_none()) {
         Some(&slot) => Err(ArgumentError::Missing { what: "input", name: names.of_slot(SymbolKind::Input, slot) }),
         None => Ok(bound),
     }
@@ -351,25 +376,28 @@ fn outputs<'a>(
     names: &Names<'_>,
     usage: &Usage,
     domain: Domain,
-) -> Result<BTreeMap<u8, Output<'a>>, ArgumentError> {
+) -> Result<[Option<Output<'a>>; OUTPUTS], ArgumentError> {
     let demands = Demands { domain, line, uncached: names.program.uncached };
-    let mut out = BTreeMap::new();
+    let mut out = [const { None }; OUTPUTS];
     for (which, place) in wanted {
         let slot = names.number(&which, SymbolKind::Output)?;
-        let name = which.text();
+        let name = || which.text();
         if !usage.outputs.contains(&slot) {
             let written = usage.outputs.iter().map(|&n| names.of_slot(SymbolKind::Output, n)).collect();
-            return Err(ArgumentError::NotWritten { name, written });
+            return Err(ArgumentError::NotWritten { name: name(), written });
         }
-        if out.contains_key(&slot) {
-            return Err(ArgumentError::Twice { what: "output", name });
+        let free = &mut out[usize::from(slot)];
+        if free.is_some() {
+            return Err(ArgumentError::Twice { what: "output", name: name() });
         }
-        out.insert(slot, Output::new(&name, place, demands)?);
+        *free = Some(Output::new(name, place, demands)?);
     }
     let default = if names.program.uncached { 1 } else { 4 };
     for &slot in &usage.outputs {
-        if let Entry::Vacant(free) = out.entry(slot) {
-            free.insert(Output::new(&names.of_slot(SymbolKind::Output, slot), Place::New(default), demands)?);
+        let free = &mut out[usize::from(slot)];
+        if free.is_none() {
+            let name = || names.of_slot(SymbolKind::Output, slot);
+            *free = Some(Output::new(name, Place::New(default), demands)?);
         }
     }
     Ok(out)

@@ -42,4 +42,6 @@ pub use ctm_files::r700::target_name;
 pub(crate) use ctm_files::r700::{uses, uses_memory};
 pub use ctm_launch::r700::target_of;
 pub(crate) use model::{COMPARES, FILTERS, MIPS, WRAPS};
-pub use model::{ConstantBuffer, Contents, Elements, FetchBuffer, KINDS, MemoryBlock, R700Pass, Vertex, target_slot};
+pub use model::{
+    ConstantBuffer, Contents, Elements, FetchBuffer, KINDS, MemoryBlock, R700Pass, R700Texture, Vertex, target_slot,
+};

@@ -42,6 +42,19 @@ pub struct R700Pass {
     pub vertices: Option<Located<PathBuf>>,
 }
 
+/// The part of an input for R700 programs.
+#[derive(Clone, Debug, Default)]
+pub struct R700Texture {
+    /// The sampler of the program that the texture's sampler becomes; `None`: those that the program reads it with.
+    pub sampler_slot: Option<Located<Ref>>,
+    /// How its texels are arranged.
+    pub kind: TextureKind,
+    /// Slices, layers or faces, which follow each other in the rows of the file; `None`: as many as its kind needs.
+    pub depth: Option<u32>,
+    /// Files of mipmap levels 1 and up.
+    pub levels: Vec<Located<Data>>,
+}
+
 /// The contents of a buffer.
 #[derive(Clone, Debug)]
 pub enum Contents {

@@ -6,7 +6,7 @@ use crate::job::model::Output;
 use crate::job::r700::model::{Elements, FetchBuffer, MemoryBlock, Vertex};
 use crate::job::ready::{Own, R700Ready, of_pass, target_at};
 use crate::job::report::{JobReport, OutputResult, Place as ResultPlace};
-use crate::job::run::session::{Backing, Held, Outputs, SaveOrder, State};
+use crate::job::run::session::{Backing, HeldOutput, OutputSet, SaveOrder, State};
 use crate::job::surface::Rect;
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::{Space, VertexEvent};
@@ -76,7 +76,7 @@ impl Backing for ArraysBacking {
         Arc::ptr_eq(&a.picture, &b.picture)
     }
 
-    fn launch(&mut self, state: &mut Arrays<'_>, index: usize, next: Outputs<Pictured>) -> Result<(), JobError> {
+    fn launch(&mut self, state: &mut Arrays<'_>, index: usize, next: OutputSet<Pictured>) -> Result<(), JobError> {
         let (pass, ready) = (&state.job.passes[index], &state.ready[index]);
         let Own::R700(own) = &ready.own else { return Ok(()) };
         let shown = memories(&mut state.report, own);
@@ -124,7 +124,7 @@ impl Backing for ArraysBacking {
         let textures = images.chain(pictures).map(|(slot, source)| Binding::Input(Ref::Index(slot), source, None));
         launch.bindings.extend(textures);
         let mut written: Vec<(u8, Rect, Elements, Picture)> = Vec::new();
-        for (slot, Held { array: Pictured { picture, elements }, rect }) in next {
+        for (slot, HeldOutput { array: Pictured { picture, elements }, rect }) in next {
             // The written picture has no other owner then, so that it need not be copied.
             state.current.remove(&slot);
             let picture = Arc::try_unwrap(picture).unwrap_or_else(|shared| Picture::clone(&shared));
@@ -138,7 +138,7 @@ impl Backing for ArraysBacking {
         }
         let done = launch.bind().and_then(Bound::run).map_err(|error| of_pass(error, index, pass))?;
         for (slot, rect, elements, picture) in written {
-            state.current.insert(slot, Held { array: Pictured { picture: Arc::new(picture), elements }, rect });
+            state.current.insert(slot, HeldOutput { array: Pictured { picture: Arc::new(picture), elements }, rect });
         }
         if !done.events.is_empty() {
             state.report.vertices = numbered(&done.events);
@@ -147,7 +147,7 @@ impl Backing for ArraysBacking {
         Ok(())
     }
 
-    fn save(&mut self, path: &Located<PathBuf>, held: &Held<Pictured>, how: SaveOrder) -> Result<(), JobError> {
+    fn save(&mut self, path: &Located<PathBuf>, held: &HeldOutput<Pictured>, how: SaveOrder) -> Result<(), JobError> {
         save::output(path, &held.array.picture, held.rect, held.array.elements, (how.flip, how.flat))
     }
 
@@ -164,11 +164,11 @@ impl Backing for ArraysBacking {
     }
 
     fn end(&mut self, state: &mut Arrays<'_>) -> Result<(), JobError> {
-        state.job.memory_saves.iter().try_for_each(|memory| save_memory(&mut state.report, memory))
+        state.job.own_saves.memories().iter().try_for_each(|memory| save_memory(&mut state.report, memory))
     }
 
-    fn result(slot: u8, name: Option<String>, held: Held<Pictured>) -> OutputResult {
-        let Held { array: Pictured { picture, elements }, rect } = held;
+    fn result(slot: u8, name: Option<String>, held: HeldOutput<Pictured>) -> OutputResult {
+        let HeldOutput { array: Pictured { picture, elements }, rect } = held;
         let (name, place) = (name.unwrap_or_default(), ResultPlace::Picture(picture));
         OutputResult { slot, name, rect, items: elements.items, channels: elements.channels, place }
     }

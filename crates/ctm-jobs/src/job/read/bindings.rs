@@ -5,8 +5,8 @@ use crate::job::draft::Draft;
 use crate::job::keys;
 use crate::job::located::Located;
 use crate::job::machine::{Integers, OutputKeys};
-use crate::job::model::{Conditional, FromOutput, Output, Save, Texture};
-use crate::job::r700::model::{COMPARES, FILTERS, KINDS, MIPS, WRAPS};
+use crate::job::model::{Conditional, FromOutput, Output, OwnTexture, Save, Texture};
+use crate::job::r700::model::{COMPARES, FILTERS, KINDS, MIPS, R700Texture, WRAPS};
 use crate::job::slots::{Slots, formats, tilings};
 use crate::job::tree::{Node, Origin, Table, Value};
 use ctm_device::commands::{CondLoc, CondTest};
@@ -169,8 +169,25 @@ impl Reader {
         }
         let data = table.get("data").and_then(|n| self.data("data", n));
         let sampler = self.sampler(table, wraps);
-        // An X1K input has its own sampler state, and the key says nothing there.
-        let sampler_slot = table.get("sampler").zip(self.machine().samplers).and_then(|(n, samplers)| {
+        let own = match self.machine().samplers {
+            // An X1K input has its own sampler state, and the key `sampler` says nothing there.
+            None => OwnTexture::X1k(table.get("tiling").and_then(|n| self.choice("tiling", n, &tilings()))),
+            Some(samplers) => OwnTexture::R700(self.r700_texture(table, samplers)),
+        };
+        Some(Texture {
+            slot: self.located(slot, slot_node.origin),
+            data,
+            output,
+            sampler,
+            has_wrap: wraps.is_some(),
+            format: self.format(table).map(|(f, origin)| self.located(f, origin)),
+            size: table.get("size").and_then(|n| self.size(n)),
+            own,
+        })
+    }
+
+    fn r700_texture(&mut self, table: &Table, samplers: Slots) -> R700Texture {
+        let sampler_slot = table.get("sampler").and_then(|n| {
             let which = self.slot("sampler", n, samplers)?;
             Some(self.located(which, n.origin))
         });
@@ -178,20 +195,12 @@ impl Reader {
             Value::Array(list) => list.iter().map(|n| self.data("levels", n)).collect::<Option<Vec<_>>>(),
             _ => self.data("levels", n).map(|one| vec![one]),
         });
-        Some(Texture {
-            slot: self.located(slot, slot_node.origin),
-            data,
-            output,
-            sampler,
+        R700Texture {
             sampler_slot,
-            has_wrap: wraps.is_some(),
-            format: self.format(table).map(|(f, origin)| self.located(f, origin)),
-            tiling: table.get("tiling").and_then(|n| self.choice("tiling", n, &tilings())),
-            size: table.get("size").and_then(|n| self.size(n)),
             kind: table.get("kind").and_then(|n| self.choice("kind", n, &KINDS)).unwrap_or_default(),
-            depth: self.optional(table, "depth", 1..=8192).map(|n| n as u32),
+            depth: self.optional(table, "depth", 1..=8192).and_then(|n| u32::try_from(n).ok()),
             levels: levels.unwrap_or_default(),
-        })
+        }
     }
 
     fn format(&mut self, table: &Table) -> Option<(Format, Origin)> {

@@ -1,9 +1,9 @@
 //! X1K programs of a job on a device: inputs and outputs in its memory, each launch one command buffer.
 
-use super::session::{Backing, Held, Outputs, SaveOrder, State};
+use super::session::{Backing, HeldOutput, OutputSet, SaveOrder, State};
 use crate::job::located::Located;
 use crate::job::model::{Conditional, Job, Output};
-use crate::job::ready::{Own, Prepared, ReadyTexture, of_pass};
+use crate::job::ready::{Own, PreparedJob, ReadyTexture, of_pass};
 use crate::job::report::{JobReport, OutputResult, command_report};
 use crate::job::surface::{Elements, Rect, fill, with_rows};
 use ctm_device::device::{Caches, Device, DeviceOptions};
@@ -52,7 +52,7 @@ pub(super) struct DeviceBacking {
 impl DeviceBacking {
     pub(super) fn open(
         (job, control): (&Job, &Control),
-        prepared: &Prepared,
+        prepared: &PreparedJob,
         engine: Box<dyn Engine>,
     ) -> Result<Self, JobError> {
         let need = estimate(job, prepared);
@@ -142,10 +142,14 @@ impl DeviceBacking {
     }
 
     /// The surface that a texture reads in this launch: an output, or its own array.
-    fn input(&mut self, texture: &ReadyTexture, from: Option<(u8, &Held<Placed>)>) -> Result<(Surface, u32), JobError> {
+    fn input(
+        &mut self,
+        texture: &ReadyTexture,
+        from: Option<(u8, &HeldOutput<Placed>)>,
+    ) -> Result<(Surface, u32), JobError> {
         if let Some((output, held)) = from {
             let mut surface = held.array.surface;
-            if let Some(tiling) = texture.texture.tiling {
+            if let Some(tiling) = texture.texture.tiling() {
                 if tiling.is_tiled() != surface.tiling.is_tiled() {
                     let message = format!(
                         "output {output} lies {} in memory, and this input reads it {}; one of them must change",
@@ -159,11 +163,11 @@ impl DeviceBacking {
             return Ok((surface, held.array.width));
         }
         let Some(elements) = &texture.data else {
-            // `Prepared` has checked that there is one.
+            // `PreparedJob` has checked that there is one.
             return Err(JobError::Wrong(vec![texture.texture.slot.error("missing-key", "the input has no `data`")]));
         };
         let format = texture.texture.format.as_ref().map_or_else(|| elements.natural_format(), |f| f.value);
-        let tiling = texture.texture.tiling.unwrap_or(Tiling::Linear);
+        let tiling = texture.texture.tiling().unwrap_or(Tiling::Linear);
         let key = (Arc::as_ptr(elements) as usize, format, tiling);
         if let Some(known) = self.arrays.get(&key) {
             return Ok(*known);
@@ -237,7 +241,7 @@ impl Backing for DeviceBacking {
         &mut self,
         state: &mut State<'_, Placed>,
         index: usize,
-        mut next: Outputs<Placed>,
+        mut next: OutputSet<Placed>,
     ) -> Result<(), JobError> {
         let (pass, ready) = (&state.job.passes[index], &state.ready[index]);
         let Own::X1k(textures) = &ready.own else { return Ok(()) };
@@ -275,7 +279,7 @@ impl Backing for DeviceBacking {
         Ok(())
     }
 
-    fn save(&mut self, path: &Located<PathBuf>, held: &Held<Placed>, how: SaveOrder) -> Result<(), JobError> {
+    fn save(&mut self, path: &Located<PathBuf>, held: &HeldOutput<Placed>, how: SaveOrder) -> Result<(), JobError> {
         self.write(path, &held.array.surface, held.rect, how)
     }
 
@@ -285,14 +289,14 @@ impl Backing for DeviceBacking {
     }
 
     fn end(&mut self, state: &mut State<'_, Placed>) -> Result<(), JobError> {
-        self.save_conditional(state, state.job.conditional_save.as_ref())?;
+        self.save_conditional(state, state.job.own_saves.conditional())?;
         for finding in self.client.device_mut().take_findings() {
             state.report.found(command_report(&finding));
         }
         Ok(())
     }
 
-    fn result(slot: u8, name: Option<String>, held: Held<Placed>) -> OutputResult {
+    fn result(slot: u8, name: Option<String>, held: HeldOutput<Placed>) -> OutputResult {
         OutputResult::of_device(slot, name, held.array.surface, held.rect)
     }
 
@@ -307,7 +311,7 @@ fn order(tiling: Tiling) -> &'static str {
 }
 
 /// Estimated device memory of the job: its arrays, three times each pass's outputs, programs and constants.
-fn estimate(job: &Job, prepared: &Prepared) -> u64 {
+fn estimate(job: &Job, prepared: &PreparedJob) -> u64 {
     let mut total = 1 << 20;
     let mut seen = Vec::new();
     let surface = |width: usize, height: usize, format, tiling| {
@@ -320,7 +324,7 @@ fn estimate(job: &Job, prepared: &Prepared) -> u64 {
         for texture in textures {
             if let Some(elements) = &texture.data {
                 let format = texture.texture.format.as_ref().map_or_else(|| elements.natural_format(), |f| f.value);
-                let tiling = texture.texture.tiling.unwrap_or(Tiling::Linear);
+                let tiling = texture.texture.tiling().unwrap_or(Tiling::Linear);
                 let key = (Arc::as_ptr(elements), format, tiling);
                 if !seen.contains(&key) {
                     seen.push(key);

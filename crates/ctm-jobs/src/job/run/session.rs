@@ -4,7 +4,7 @@
 use crate::job::frames::{frame, is_numbered};
 use crate::job::located::Located;
 use crate::job::model::{Job, Output, Save};
-use crate::job::ready::{Prepared, Ready};
+use crate::job::ready::{PreparedJob, Ready};
 use crate::job::report::{JobReport, OutputResult, PassReport, Progress};
 use crate::job::surface::Rect;
 use ctm_exec::Control;
@@ -31,11 +31,12 @@ pub(in crate::job) trait Backing: Sized {
         &mut self,
         state: &mut State<'_, Self::Array>,
         index: usize,
-        next: Outputs<Self::Array>,
+        next: OutputSet<Self::Array>,
     ) -> Result<(), JobError>;
 
     /// Writes an output to a file.
-    fn save(&mut self, path: &Located<PathBuf>, held: &Held<Self::Array>, how: SaveOrder) -> Result<(), JobError>;
+    fn save(&mut self, path: &Located<PathBuf>, held: &HeldOutput<Self::Array>, how: SaveOrder)
+    -> Result<(), JobError>;
 
     /// Saves everything else of a pass when all of its launches are done.
     fn end_pass(&mut self, state: &mut State<'_, Self::Array>, index: usize) -> Result<(), JobError>;
@@ -44,7 +45,7 @@ pub(in crate::job) trait Backing: Sized {
     fn end(&mut self, state: &mut State<'_, Self::Array>) -> Result<(), JobError>;
 
     /// An output at the end of the job.
-    fn result(slot: u8, name: Option<String>, held: Held<Self::Array>) -> OutputResult;
+    fn result(slot: u8, name: Option<String>, held: HeldOutput<Self::Array>) -> OutputResult;
 
     /// The final state, into the report.
     fn finish(self, report: &mut JobReport);
@@ -61,29 +62,29 @@ pub(in crate::job) struct SaveOrder {
 
 /// The current contents of an output.
 #[derive(Clone, Debug)]
-pub(in crate::job) struct Held<A> {
+pub(in crate::job) struct HeldOutput<A> {
     pub array: A,
     /// The written part: the union of the passes' domains, or all of it.
     pub rect: Rect,
 }
 
 /// Outputs by number.
-pub(in crate::job) type Outputs<A> = BTreeMap<u8, Held<A>>;
+pub(in crate::job) type OutputSet<A> = BTreeMap<u8, HeldOutput<A>>;
 
 /// The state that lives from one launch to the next.
 pub(in crate::job) struct State<'j, A> {
     pub job: &'j Job,
     pub control: &'j Control,
     pub ready: Vec<Ready>,
-    pub current: Outputs<A>,
+    pub current: OutputSet<A>,
     /// Outputs as the passes of these names left them.
-    pub named: HashMap<String, Outputs<A>>,
+    pub named: HashMap<String, OutputSet<A>>,
     pub report: JobReport,
 }
 
 impl<A> State<'_, A> {
     /// The output that a texture reads: of a pass by name, or the last one.
-    pub fn read(&self, output: u8, pass: Option<&str>) -> Option<&Held<A>> {
+    pub fn read(&self, output: u8, pass: Option<&str>) -> Option<&HeldOutput<A>> {
         match pass {
             Some(name) => self.named.get(name)?.get(&output),
             None => self.current.get(&output),
@@ -100,8 +101,8 @@ pub(in crate::job) struct Session<'j, B: Backing> {
 }
 
 impl<'j, B: Backing> Session<'j, B> {
-    pub fn new((job, control): (&'j Job, &'j Control), prepared: Prepared, backing: B) -> Self {
-        let Prepared { passes, saves, reports, .. } = prepared;
+    pub fn new((job, control): (&'j Job, &'j Control), prepared: PreparedJob, backing: B) -> Self {
+        let PreparedJob { passes, saves, reports, .. } = prepared;
         let names = job.passes.iter().map(|p| p.name.as_ref().map(|n| n.value.clone()));
         let of_passes = names.map(|name| PassReport { name, ..PassReport::default() });
         let report = JobReport { passes: of_passes.collect(), reports, ..JobReport::default() };
@@ -146,10 +147,10 @@ impl<'j, B: Backing> Session<'j, B> {
     }
 
     /// The arrays that a launch writes: the existing ones, or fresh ones.
-    fn outputs(&mut self, index: usize) -> Result<Outputs<B::Array>, JobError> {
+    fn outputs(&mut self, index: usize) -> Result<OutputSet<B::Array>, JobError> {
         let Self { state, backing, .. } = self;
         let (pass, ready) = (&state.job.passes[index], &state.ready[index]);
-        let mut next = Outputs::new();
+        let mut next = OutputSet::new();
         for output in &ready.outputs {
             let (slot, output) = (output.slot, &output.output);
             let size = output.size.unwrap_or([pass.domain.i1 + 1, pass.domain.j1 + 1]);
@@ -170,8 +171,8 @@ impl<'j, B: Backing> Session<'j, B> {
             let kept = current.filter(|_| !reads && !output.fresh);
             let kept = kept.and_then(|held| Some((backing.reuse(&held.array, size, output)?, held.rect)));
             let held = match kept {
-                Some((array, old)) => Held { array, rect: rect(Some(old)) },
-                None => Held { array: backing.fresh(size, output)?, rect: rect(None) },
+                Some((array, old)) => HeldOutput { array, rect: rect(Some(old)) },
+                None => HeldOutput { array: backing.fresh(size, output)?, rect: rect(None) },
             };
             next.insert(slot, held);
         }

@@ -6,7 +6,7 @@ use crate::job::checker::{Checker, not_read, unknown_name, unread};
 use crate::job::frames::Varying;
 use crate::job::located::{Data, Located};
 use crate::job::model::{FromOutput, Pass, Texture};
-use crate::job::r700::model::{ConstantBuffer, Contents, FetchBuffer, R700Pass, target_slot};
+use crate::job::r700::model::{ConstantBuffer, Contents, FetchBuffer, R700Pass, R700Texture, target_slot};
 use crate::job::ready::{Arrays, OutputRead, ReadyMemory};
 use crate::job::slots::Slots;
 use ctm_exec::r700::resources::{BufferData, Image, TextureKind};
@@ -252,7 +252,7 @@ impl Checker {
                 let message = format!("texture {slot} is given, and the program does not read it");
                 self.warn(&texture.slot, "input-not-read", message);
             }
-            let samplers = match &texture.sampler_slot {
+            let samplers = match texture.r700().and_then(|own| own.sampler_slot.as_ref()) {
                 Some(which) => self.r700_number(which, program, SymbolKind::Sampler, "sampler").into_iter().collect(),
                 None => read_with.cloned().unwrap_or_default(),
             };
@@ -303,10 +303,15 @@ impl Checker {
     }
 
     /// A texture of a file that has a format, a kind and levels of its own.
-    fn texture_file(&mut self, texture: &Texture, data: &Located<Data>, path: &Path) -> Option<Image> {
+    fn texture_file(
+        &mut self,
+        (texture, own): (&Texture, &R700Texture),
+        data: &Located<Data>,
+        path: &Path,
+    ) -> Option<Image> {
         let of_file = [
-            ("depth", texture.depth.is_some()),
-            ("levels", !texture.levels.is_empty()),
+            ("depth", own.depth.is_some()),
+            ("levels", !own.levels.is_empty()),
             ("size", texture.size.is_some()),
             ("format", texture.format.is_some()),
         ];
@@ -329,15 +334,15 @@ impl Checker {
 
     /// A texture's levels, from its files.
     fn image(&mut self, texture: &Texture) -> Option<Image> {
-        let data = texture.data.as_ref()?;
+        let (data, own) = (texture.data.as_ref()?, texture.r700()?);
         if let Data::File(path) = &data.value
             && ctm_files::texture::is_texture(path)
         {
-            return self.texture_file(texture, data, path);
+            return self.texture_file((texture, own), data, path);
         }
         let (first, format) = self.keep(texels(data, texture.size, texture.format.as_ref()))?;
-        let kind = texture.kind;
-        let depth = match (kind, texture.depth) {
+        let kind = own.kind;
+        let depth = match (kind, own.depth) {
             (TextureKind::OneD | TextureKind::TwoD, Some(depth)) if depth != 1 => {
                 let message = format!("`depth` is {depth}, textures of one and two dimensions have no depth");
                 self.error(&texture.slot, "bad-value", message);
@@ -364,11 +369,11 @@ impl Checker {
             self.error(data, "bad-array", message);
             return None;
         }
-        let levels = u32::try_from(texture.levels.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let levels = u32::try_from(own.levels.len()).unwrap_or(u32::MAX).saturating_add(1);
         let [width, height, depth] = size;
         let shape = ctm_exec::r700::Texture { kind, width, height, depth, levels, format, ..Default::default() };
         let mut images = vec![first.elements];
-        for (level, data) in (1u32..).zip(&texture.levels) {
+        for (level, data) in (1u32..).zip(&own.levels) {
             let (picture, _) = self.keep(texels(data, None, None))?;
             let [w, h, d] = shape.size(level);
             if (picture.width, picture.height) != (w, h * d) {
