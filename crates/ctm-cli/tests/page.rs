@@ -386,7 +386,8 @@ fn a_profile_shows_its_share_and_stops() {
     browser.evaluate("ctm.state.profile.value = null, ctm.state.count()");
     browser.until("document.querySelector('#stop')");
     browser.evaluate("document.querySelector('#stop').click()");
-    browser.until("!ctm.state.working.value && ctm.state.status.value === 'stopped' && !document.querySelector('#stop')");
+    browser
+        .until("!ctm.state.working.value && ctm.state.status.value === 'stopped' && !document.querySelector('#stop')");
     assert_eq!(browser.evaluate("ctm.state.profile.value"), serde_json::Value::Null);
 }
 

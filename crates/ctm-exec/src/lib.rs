@@ -18,6 +18,7 @@ pub mod checks;
 pub mod clock;
 pub mod domain;
 pub mod engine;
+pub mod epilogue;
 pub mod fault;
 pub mod float;
 pub mod groups;

@@ -12,7 +12,7 @@ use ctm_exec::arrays::scaled;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::{
     Buffer, Cells, Constants, Direct, Divisor, Exports, Launch, LoopConstant, Memory, Plane, Sampler, Space, Target,
-    Texture, Tiles, VertexEvent, Written,
+    TargetEpilogue, Texture, Tiles, VertexEvent, Written,
 };
 use ctm_exec::x1k::{Elements, Form};
 use ctm_exec::{Domain, Engine, Fault, GroupSize, Interp, Outcome, Position};
@@ -27,7 +27,7 @@ use std::path::Path;
 
 /// Elements of `channels` channels, of which some may be written.
 #[derive(Clone, PartialEq)]
-struct Array {
+pub(super) struct Array {
     bytes: Vec<u8>,
     pitch: u32,
     size: (u32, u32),
@@ -61,13 +61,17 @@ fn tiles(width: u32, height: u32, element: u32) -> Tiles {
 
 /// Pixel targets.
 #[derive(Clone, PartialEq)]
-struct Targets {
+pub(super) struct Targets {
     constants: Vec<[u32; 4]>,
-    arrays: Vec<Array>,
+    pub(super) arrays: Vec<Array>,
+    /// The meaning of exports, if they do not replace elements.
+    pub(super) epilogues: Vec<TargetEpilogue>,
+    /// Launches that asked for the arrays of epilogues.
+    pub(super) merges: u32,
 }
 
 impl Targets {
-    fn new(width: u32, height: u32, channels: &[(u8, u8, Form, bool)]) -> Self {
+    pub(super) fn new(width: u32, height: u32, channels: &[(u8, u8, Form, bool)]) -> Self {
         let array = |&(channels, mask, form, tiled): &(u8, u8, Form, bool)| {
             let element = form.element_bytes(channels);
             let pitch = (width + 3).next_multiple_of(2);
@@ -77,7 +81,8 @@ impl Targets {
             let bytes = (0..bytes.next_multiple_of(4)).map(|n| n as u8).collect();
             Array { bytes, pitch, size: (width, height), channels, mask, form, tiles }
         };
-        Self { constants: Vec::new(), arrays: channels.iter().map(array).collect() }
+        let arrays = channels.iter().map(array).collect();
+        Self { constants: Vec::new(), arrays, epilogues: Vec::new(), merges: 0 }
     }
 }
 
@@ -128,6 +133,20 @@ impl Memory for Targets {
 
     fn commit(&mut self, at: Position, exports: &Exports) -> Result<Written, MemoryFault> {
         let mut done = Written::default();
+        for of in &self.epilogues {
+            let array = &mut self.arrays[usize::from(of.target)];
+            let first = array.offset(at.i, at.j);
+            let dword: &mut [u8; 4] = array.bytes[first..].first_chunk_mut().unwrap();
+            let value = |output: u8, element: u8| {
+                exports.get(Target::Pixel(output)).map_or(0, |(values, _)| values[usize::from(element)])
+            };
+            *dword = of.epilogue.apply(value, u32::from_le_bytes(*dword)).to_le_bytes();
+            done.elements += 1;
+            done.bytes += 4;
+        }
+        if !self.epilogues.is_empty() {
+            return Ok(done);
+        }
         for (target, array) in (0..).map(Target::Pixel).zip(&mut self.arrays) {
             let Some((values, written)) = exports.get(target) else { continue };
             let mask = written & array.mask & ((1 << array.channels) - 1);
@@ -155,6 +174,9 @@ impl Memory for Targets {
 
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
         assert!(textures.is_empty(), "nothing is fetched");
+        if !self.epilogues.is_empty() {
+            return None;
+        }
         let mut lent: Vec<Option<Elements<Cells<'_>>>> = targets.iter().map(|_| None).collect();
         for (target, array) in (0..).map(Target::Pixel).zip(&mut self.arrays) {
             if let Some(place) = targets.iter().position(|&t| t == target) {
@@ -163,12 +185,28 @@ impl Memory for Targets {
                 lent[place] = Some(Elements { bytes, pitch, width, height, form, channels, mask, tiles });
             }
         }
-        let reads = Targets { constants: self.constants.clone(), arrays: Vec::new() };
+        let reads = self.constants.clone();
+        let reads = Targets { constants: reads, arrays: Vec::new(), epilogues: Vec::new(), merges: 0 };
         Some(Direct { textures: Vec::new(), targets: lent, reads: Box::new(reads) })
+    }
+
+    fn merged(&mut self, targets: &[u8]) -> Option<Direct<'_>> {
+        self.merges += 1;
+        let constants = self.constants.clone();
+        let mut arrays: Vec<Option<&mut Array>> = self.arrays.iter_mut().map(Some).collect();
+        let mut mapped = |&target: &u8| {
+            let Array { ref mut bytes, pitch, size: (width, height), channels, mask, form, ref tiles } =
+                *arrays.get_mut(usize::from(target))?.take()?;
+            let (bytes, tiles) = (Cells::Bytes(bytes), tiles.clone());
+            Some(Some(Elements { bytes, pitch, width, height, form, channels, mask, tiles }))
+        };
+        let targets = targets.iter().map(&mut mapped).collect::<Option<_>>()?;
+        let reads = Targets { constants, arrays: Vec::new(), epilogues: Vec::new(), merges: 0 };
+        Some(Direct { textures: Vec::new(), targets, reads: Box::new(reads) })
     }
 }
 
-fn program(text: &str) -> Program {
+pub(super) fn program(text: &str) -> Program {
     let assembly = assemble(text, &Options::default());
     assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics))
 }

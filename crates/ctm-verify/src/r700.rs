@@ -19,7 +19,7 @@ pub fn compare(engine: &dyn Engine, control: &Control, launch: &Launch<'_>, memo
         return (Interp.run_r700_under(control, launch, memory), None);
     }
     let control = &until(control, &launch.budget);
-    let shadows = Shadows::of(memory);
+    let shadows = Shadows::of(memory, launch);
     let mut recorder = WriteLog { memory, sent: Vec::new(), before: HashMap::new() };
     let expected = Interp.run_r700_under(control, &Launch { counters: true, ..*launch }, &mut recorder);
     let WriteLog { memory, sent, before } = recorder;
@@ -31,7 +31,7 @@ pub fn compare(engine: &dyn Engine, control: &Control, launch: &Launch<'_>, memo
         let mut player = Player { memory, before: &before, stored: HashMap::new(), answers };
         let found = engine.run_r700_under(control, &launch, &mut player);
         let Player { memory, answers, .. } = player;
-        answers.difference(&found, expected, || Some(Shadows::of(memory)))
+        answers.difference(&found, expected, || Some(Shadows::of(memory, &launch)))
     })
 }
 
@@ -45,10 +45,9 @@ impl target::Target for Target {
 type Shadows = super::shadow::Shadows<Target>;
 
 impl Shadows {
-    /// As they are now.
-    fn of(memory: &mut dyn Memory) -> Self {
-        let copy = |target| {
-            let array = memory.direct(&[], &[target])?.targets.pop()??;
+    /// As they are now: those of its epilogues, if the launch has some.
+    fn of(memory: &mut dyn Memory, launch: &Launch<'_>) -> Self {
+        let copy = |(target, array): (Target, Elements<Cells<'_>>)| {
             let bytes: &[u8] = match &array.bytes {
                 Cells::Bytes(bytes) => bytes,
                 // Dwords of such hosts are not bytes as an array of numbers has them.
@@ -57,7 +56,14 @@ impl Shadows {
             };
             Some((target, Shadow::of(&array, bytes)))
         };
-        Self(Target::all().filter_map(copy).collect())
+        if launch.epilogues.is_empty() {
+            let mut mapped = |target| copy((target, memory.direct(&[], &[target])?.targets.pop()??));
+            return Self(Target::all().filter_map(&mut mapped).collect());
+        }
+        let numbers: Vec<u8> = launch.epilogues.iter().map(|of| of.target).collect();
+        let mapped = memory.merged(&numbers).map(|direct| direct.targets).unwrap_or_default();
+        let targets = numbers.iter().map(|&number| Target::Pixel(number));
+        Self(targets.zip(mapped).filter_map(|(target, array)| copy((target, array?))).collect())
     }
 
     /// The existing ones of these targets.
@@ -154,6 +160,17 @@ impl Memory for Player<'_> {
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
         let Direct { textures, targets: own, reads } = self.memory.direct(textures, targets)?;
         let lent = self.answers.shadows.lend(targets);
+        if own.iter().zip(&lent).any(|(own, lent)| own.is_some() != lent.is_some()) {
+            return None;
+        }
+        self.answers.lent |= !targets.is_empty();
+        Some(Direct { textures, targets: lent, reads })
+    }
+
+    fn merged(&mut self, targets: &[u8]) -> Option<Direct<'_>> {
+        let wanted: Vec<Target> = targets.iter().map(|&number| Target::Pixel(number)).collect();
+        let Direct { textures, targets: own, reads } = self.memory.merged(targets)?;
+        let lent = self.answers.shadows.lend(&wanted);
         if own.iter().zip(&lent).any(|(own, lent)| own.is_some() != lent.is_some()) {
             return None;
         }

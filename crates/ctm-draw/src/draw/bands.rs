@@ -5,11 +5,11 @@
 
 use crate::draw::ready::Ready;
 use crate::lanes::Shape;
-use crate::output::merge::{Merger, Packed, Sources};
+use crate::output::merge::{Merger, Sources};
 use crate::pixel::band::{self, Covered, Hidden};
 use crate::pixel::shade::{Exports, PER_LAUNCH, Scratch, ShadeQuad, Shader};
 use crate::pixel::starts::Starts;
-use crate::program::{Runner, Staged, Window};
+use crate::program::{Packed, Runner, Staged, Window};
 use crate::raster::QuadCoverage;
 use crate::rect::Rect;
 use crate::setup::Setup;
@@ -448,7 +448,10 @@ impl Batch<'_, '_, '_, '_> {
 
     /// Whether colours wait for blending where launches draw in a band.
     fn waits(&self, band: usize) -> bool {
-        self.over.shader.is_some_and(|shader| !self.mergers[band].is_replaced(self.over.exported(shader)))
+        let (over, merger) = (self.over, &self.mergers[band]);
+        over.shader
+            .map(|shader| over.exported(shader))
+            .is_some_and(|exported| !merger.is_replaced(exported) && merger.epilogues(exported).is_none())
     }
 
     /// Fills pixels of a piece whose samples are all covered, if a fill is faster and complete; returns whether it did.
@@ -499,8 +502,9 @@ impl Batch<'_, '_, '_, '_> {
         let over = self.over;
         let piece = &self.pieces[number as usize];
         let merger = &self.mergers[band];
+        let columns = merger.columns_together();
         if over.is_idle {
-            let Some(covered) = Covered::of(piece, over.coverer, within) else { return Ok(false) };
+            let Some(covered) = Covered::of(piece, over.coverer, within, columns) else { return Ok(false) };
             over.runner.goes_on("pixel")?;
             self.test(band, &piece.setup, covered);
             return Ok(true);
@@ -509,13 +513,14 @@ impl Batch<'_, '_, '_, '_> {
         let exported = over.exported(shader);
         let is_replaced = merger.is_replaced(exported);
         let staged = merger.staged(exported);
+        let is_merged = merger.epilogues(exported).is_some();
         if !is_replaced && staged == 0 {
             return Ok(false);
         }
-        let Some(covered) = Covered::of(piece, over.coverer, within) else { return Ok(false) };
+        let Some(covered) = Covered::of(piece, over.coverer, within, columns) else { return Ok(false) };
         let rect = covered.rect;
         let first_row = (self.first + band) as i32 * over.rows as i32;
-        let first = if is_replaced { [0, first_row] } else { [rect.left, rect.top] };
+        let first = if is_replaced || is_merged { [0, first_row] } else { [rect.left, rect.top] };
         let Some(starts) = shader.starts(piece, first, over.vertices) else { return Ok(false) };
         // Waiting quads there come first.
         if self.quads.iter().any(|quad| quad.quad.rect().meets(rect)) {
@@ -530,8 +535,12 @@ impl Batch<'_, '_, '_, '_> {
             merger.merge_band(&covered, &Sources::One(colours));
             return Ok(true);
         }
+        if is_merged {
+            shader.run_band(&covered, &starts, first, merger.merged_window(first[1])).map_err(fault)?;
+            return Ok(true);
+        }
         if is_replaced {
-            shader.run_band(&covered, &starts, first, merger.window(first[1])).map_err(fault)?;
+            shader.run_band(&covered, &starts, first, (merger.window(first[1]), &[])).map_err(fault)?;
             return Ok(true);
         }
         let width = (rect.right - rect.left).cast_unsigned();
@@ -540,7 +549,7 @@ impl Batch<'_, '_, '_, '_> {
             colours.resize(if staged >> n & 1 == 1 { pixels } else { 0 }, [0; 4]);
         }
         let window = Window::Staged { colours: &mut self.staged, width };
-        shader.run_band(&covered, &starts, first, window).map_err(fault)?;
+        shader.run_band(&covered, &starts, first, (window, &[])).map_err(fault)?;
         merger.merge_band(&covered, &Sources::Each(&self.staged));
         Ok(true)
     }
@@ -578,6 +587,16 @@ impl Batch<'_, '_, '_, '_> {
             let covered = quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count();
             self.shaded[0] += quads.len() as u64;
             self.shaded[1] += covered as u64;
+            if let Some(epilogues) = self.mergers[0].packing(self.over.exported(shader)) {
+                let (over, pieces) = (self.over, self.pieces);
+                shader
+                    .run_packed((&quads, pieces, over.vertices), &mut self.scratch, (&mut self.packed, epilogues))
+                    .map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
+                self.store_packed(&quads);
+                self.quads = quads;
+                self.quads.clear();
+                return Ok(());
+            }
             let exports = shader
                 .run(&quads, self.pieces, self.over.vertices, &mut self.scratch, self.exports.take())
                 .map_err(|fault| DrawError::Program { stage: "pixel", fault })?;

@@ -25,15 +25,22 @@ fn range(number: NumberType) -> Option<(f32, f32)> {
     }
 }
 
+/// Denormals are read as zeros.
+#[inline(always)]
+const fn flushed(x: f32) -> f32 {
+    if x.abs() < f32::MIN_POSITIVE { 0.0 } else { x }
+}
+
 /// The blended colour. `clamps`: everything is clamped to the range of the format's numbers, before and after.
 pub(crate) fn blend(blend: &Blend, colours: Colours, number: NumberType, clamps: bool) -> [f32; 4] {
     let limit = range(number).filter(|_| clamps);
     // NaN becomes the lower end.
     let cut = |x: f32| limit.map_or(x, |(least, most)| x.max(least).min(most));
+    let read = |x: f32| cut(if number == NumberType::Unorm { flushed(x) } else { x });
     let Colours { source, source1, destination, constant } = colours;
     let colours = Colours {
-        source: source.map(cut),
-        source1: source1.map(cut),
+        source: source.map(read),
+        source1: source1.map(read),
         destination: destination.map(cut),
         constant: constant.map(cut),
     };
@@ -67,7 +74,7 @@ impl Blend {
 
 impl BlendEquation {
     /// Of source and destination.
-    const fn factors(&self) -> [Factor; 2] {
+    pub(crate) const fn factors(&self) -> [Factor; 2] {
         // Two old factors set both.
         match self.source {
             Factor::BothSourceAlpha => [Factor::SourceAlpha, Factor::OneMinusSourceAlpha],
@@ -212,6 +219,12 @@ impl Rows {
         number: NumberType,
         clamps: bool,
     ) -> Ready<'r> {
+        if number == NumberType::Unorm {
+            self.source.as_flattened_mut().iter_mut().for_each(|x| *x = flushed(*x));
+            if blend.reads_source1() {
+                self.source1.as_flattened_mut().iter_mut().for_each(|x| *x = flushed(*x));
+            }
+        }
         if let Some((least, most)) = range(number).filter(|_| clamps) {
             self.source.iter_mut().for_each(|row| limit_row(row, (least, most)));
             if blend.reads_source1() {

@@ -8,17 +8,20 @@ mod rows;
 
 use self::lanes::LaneTest;
 use crate::output::blend::{self, blend};
+use crate::output::epilogue;
 use crate::output::watch::{Ending, Fragment, SampleTest, Stored, Watch};
 use crate::pixel::shade::{Exports, ShadeQuad};
-use crate::program::{Staged, Window};
+use crate::program::{Packed, Staged, Window};
 use crate::raster::QuadCoverage;
 use crate::rect::UNITS;
 use crate::setup::Setup;
 use crate::state::{Blend, ColourState, DepthCopy, DrawState, LogicOp, Loss, Losses, PixelSource, StencilOp};
+use crate::surface::format::Colours;
 use crate::surface::samples::Surface;
 use crate::surface::targets::{Open, OpenColour, OpenDepth};
 use ctm_exec::ExportRow;
-use std::sync::Arc;
+use ctm_exec::r700::TargetEpilogue;
+use std::sync::{Arc, OnceLock};
 
 /// Colours that pixels of a band have, by output, as bits.
 pub(crate) enum Sources<'s> {
@@ -27,9 +30,6 @@ pub(crate) enum Sources<'s> {
     /// All the same.
     One([[u32; 4]; 8]),
 }
-
-/// Stored bits of all pixels of a launch, by target.
-pub(crate) type Packed = [Vec<u32>; 8];
 
 /// What the program exported for one pixel.
 #[derive(Clone, Copy, Default)]
@@ -41,13 +41,13 @@ struct Exported {
 
 /// How a target takes colours, looked up once for a draw.
 #[derive(Clone, Copy)]
-struct Plan {
+pub(crate) struct Plan {
     /// The stored bits that are written.
-    bits: u128,
+    pub(super) bits: u128,
     /// Nothing of what is there stays.
-    replaces: bool,
+    pub(super) replaces: bool,
     /// Blending, where there is one.
-    blend: Option<Blend>,
+    pub(super) blend: Option<Blend>,
 }
 
 /// Targets under way, and what is counted.
@@ -90,9 +90,9 @@ fn tests_early(state: &DrawState<'_>) -> bool {
 impl Plan {
     /// What a sample of target `n` holds after a colour has come to it; `source1`: the second output.
     #[inline]
-    fn after(
+    pub(crate) fn after(
         &self,
-        colours: &crate::surface::format::Colours,
+        colours: &Colours,
         state: &ColourState,
         n: usize,
         stored: u128,
@@ -117,11 +117,15 @@ impl Plan {
 }
 
 /// How targets take colours; of those that are not written, nothing.
-pub(crate) struct Plans([Option<Plan>; 8]);
+pub(crate) struct Plans {
+    of: [Option<Plan>; 8],
+    /// The epilogues of the targets that are written, computed on first use; `None`: some have none.
+    epilogues: OnceLock<Option<Vec<TargetEpilogue>>>,
+}
 
 impl Plans {
     pub(crate) fn of(state: &DrawState<'_>, open: &Open<'_>) -> Self {
-        Self(std::array::from_fn(|n| {
+        let of = std::array::from_fn(|n| {
             let target = open.colour[n].as_ref()?;
             let of = &state.colour.targets[n];
             let bits = target.colours.mask(of.write_mask);
@@ -129,7 +133,21 @@ impl Plans {
             let blend = of.blend.filter(|_| copies && !target.colours.format().number.is_integer());
             let whole = bits.count_ones() as usize == 8 * target.colours.bytes();
             (bits != 0).then_some(Plan { bits, replaces: whole && copies && blend.is_none(), blend })
-        }))
+        });
+        Self { of, epilogues: OnceLock::new() }
+    }
+
+    /// The epilogues of the targets that are written.
+    fn epilogues(&self, state: &ColourState, open: &Open<'_>) -> Option<&[TargetEpilogue]> {
+        let find = || {
+            let written = self.of.iter().enumerate().filter_map(|(n, plan)| Some((n, plan.as_ref()?)));
+            let of = |(n, plan): (usize, &Plan)| {
+                let colours = &open.colour[n].as_ref()?.colours;
+                Some(TargetEpilogue { target: n as u8, epilogue: epilogue::of_target(plan, colours, state, n)? })
+            };
+            written.map(of).collect()
+        };
+        self.epilogues.get_or_init(find).as_deref()
     }
 }
 
@@ -150,7 +168,7 @@ impl<'a, 't> Merger<'a, 't> {
         let depth = &state.depth;
         let decides = depth.export_depth || depth.export_stencil || depth.export_mask;
         let groups = !special && (early || one && !decides && state.colour.alpha_to_coverage.is_none());
-        let plain = simple && plans.0.iter().flatten().all(|plan: &Plan| plan.replaces);
+        let plain = simple && plans.of.iter().flatten().all(|plan: &Plan| plan.replaces);
         let plans = Arc::clone(plans);
         let lanes = open.depth.as_ref().filter(|_| !is_inspected);
         let is_early_draw = early && !special;
@@ -177,7 +195,7 @@ impl<'a, 't> Merger<'a, 't> {
     /// Whether launches may store themselves, if every pixel exports these colours: they replace what targets hold, and nothing is tested after the program.
     pub(crate) fn is_replaced(&self, exported: u8) -> bool {
         let takes = |n: usize, target: &OpenColour<'_>| exported >> n & 1 == 1 && target.can_be_lent();
-        let mut targets = self.open.colour.iter().enumerate().filter(|(n, _)| self.plans.0[*n].is_some());
+        let mut targets = self.open.colour.iter().enumerate().filter(|(n, _)| self.plans.of[*n].is_some());
         self.plain
             && !self.state.colour.multiwrite
             && targets.all(|(n, target)| target.as_ref().is_some_and(|target| takes(n, target)))
@@ -190,7 +208,7 @@ impl<'a, 't> Merger<'a, 't> {
 
     /// Whether nothing is left to do with pixels that passed the tests before the program: no colour is stored, if the program's are.
     pub(crate) fn is_idle(&self, has_program: bool) -> bool {
-        self.simple && (!has_program || self.plans.0.iter().all(Option::is_none))
+        self.simple && (!has_program || self.plans.of.iter().all(Option::is_none))
     }
 
     /// Whether depth or stencil decide about pixels before the program.
@@ -218,22 +236,53 @@ impl<'a, 't> Merger<'a, 't> {
             self.samples_passed += pixels;
         }
         let has_program = !matches!(self.state.pixels, PixelSource::Nothing);
-        self.pixels_written += if has_program && self.plans.0.iter().any(Option::is_some) { pixels } else { 0 };
+        self.pixels_written += if has_program && self.plans.of.iter().any(Option::is_some) { pixels } else { 0 };
     }
 
     /// The targets for a launch that stores itself, whose row 0 is this row.
     pub(crate) fn window(&mut self, first_row: i32) -> Window<'_, 't> {
         let of = |is: &dyn Fn(usize) -> bool| (0..8).filter(|&n| is(n)).fold(0, |set, n| set | 1 << n);
-        let written = of(&|n| self.plans.0[n].is_some());
+        let written = of(&|n| self.plans.of[n].is_some());
         let truncates = of(&|n| self.state.colour.targets[n].truncate) & written;
         Window::Targets { colour: &mut self.open.colour, first_row: first_row.cast_unsigned(), written, truncates }
+    }
+
+    /// The epilogues of targets for launches that compute and store their elements, if every pixel exports these colours; `None` where that may not be.
+    pub(crate) fn epilogues(&self, exported: u8) -> Option<&[TargetEpilogue]> {
+        let is_mapped = |n: usize| self.open.colour[n].as_ref().is_some_and(|target| target.surface.can_be_lent());
+        let are_mapped = (0..8).all(|n| self.plans.of[n].is_none() || is_mapped(n));
+        let all = self.plans.epilogues(&self.state.colour, &self.open);
+        all.filter(|all| !all.is_empty() && are_mapped && self.staged(exported) != 0)
+    }
+
+    /// The targets for a launch with their epilogues, whose row 0 is this row; and these.
+    pub(crate) fn merged_window(&mut self, first_row: i32) -> (Window<'_, 't>, &[TargetEpilogue]) {
+        let state = &self.state.colour;
+        let first_row = first_row.cast_unsigned();
+        let epilogues = self.plans.epilogues(state, &self.open).unwrap_or_default();
+        let plans = &self.plans;
+        let merge = Box::new(move |n: u8, colours: &Colours, stored, value: &dyn Fn(u8) -> [u32; 4]| {
+            let number = usize::from(n);
+            let source = value(if state.multiwrite { 0 } else { n });
+            Some(plans.of[number].as_ref()?.after(colours, state, number, stored, source, value(1)))
+        });
+        (Window::Merged { colour: &mut self.open.colour, first_row, merge }, epilogues)
+    }
+
+    /// The columns to which boxes of launches over targets are widened: a power of two.
+    pub(crate) fn columns_together(&self) -> i32 {
+        let columns = |columns: u32| {
+            let mut targets = self.open.colour.iter().flatten();
+            targets.all(|target| target.surface.layout().pitch.is_multiple_of(columns)).then_some(columns as i32)
+        };
+        [8].into_iter().find_map(columns).unwrap_or(2)
     }
 
     /// The outputs that launches store beside targets for blending (bit n = output n), if every pixel exports these colours; 0 where that may not be.
     pub(crate) fn staged(&self, exported: u8) -> u8 {
         let mut wanted = 0;
         for n in 0..8 {
-            let Some(plan) = &self.plans.0[n] else { continue };
+            let Some(plan) = &self.plans.of[n] else { continue };
             wanted |= if self.state.colour.multiwrite { 1 } else { 1 << n };
             wanted |= if plan.blend.as_ref().is_some_and(Blend::reads_source1) { 2 } else { 0 };
         }
@@ -391,12 +440,18 @@ impl<'a, 't> Merger<'a, 't> {
         passes
     }
 
+    /// The epilogues of targets whose contents colours replace, if that is all there is to do with them and every pixel exports these colours.
+    pub(crate) fn packing(&self, exported: u8) -> Option<&[TargetEpilogue]> {
+        let all = self.plans.epilogues(&self.state.colour, &self.open);
+        all.filter(|all| self.plain && !all.is_empty() && self.staged(exported) != 0)
+    }
+
     /// What a launch exported for the targets, as they store it, where that is all there is to do with it and they store bytes. Reuses `old`.
     pub(crate) fn pack(&self, exports: &Exports, old: &mut Packed) -> bool {
         let colours = exports.colours(self.state);
         self.plain
             && (0..8).all(|n| {
-                let (Some(target), true) = (&self.open.colour[n], self.plans.0[n].is_some()) else { return true };
+                let (Some(target), true) = (&self.open.colour[n], self.plans.of[n].is_some()) else { return true };
                 let Some(rows) = colours[n] else { return false };
                 let truncates = self.state.colour.targets[n].truncate;
                 let rows = [0, 1, 2, 3].map(|element: usize| rows[element].bits.as_slice());
@@ -417,7 +472,7 @@ impl<'a, 't> Merger<'a, 't> {
         let mut has_targets = false;
         let mut dropped = 0;
         for (n, target) in self.open.colour.iter_mut().enumerate() {
-            let (Some(target), true) = (target, self.plans.0[n].is_some()) else { continue };
+            let (Some(target), true) = (target, self.plans.of[n].is_some()) else { continue };
             let Some(bits) = packed[n].get(4 * number..4 * (number + quads.len())) else { continue };
             // The layers of all targets are the same ones for all pixels of a quad.
             (has_targets, dropped) = (true, 0);
@@ -469,7 +524,7 @@ impl<'a, 't> Merger<'a, 't> {
     /// Stores the colours of a quad where they replace what is there, one sample a pixel: what [`Self::pixel`] does then.
     fn replace(&mut self, quad: &ShadeQuad, layer: u32, first: usize, colours: &[Option<&[ExportRow; 4]>; 8]) {
         let mut written = [false; 4];
-        for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans.0).enumerate() {
+        for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans.of).enumerate() {
             let (Some(target), true) = (target, plan.is_some()) else { continue };
             let truncates = self.state.colour.targets[n].truncate;
             for pixel in (0..4).filter(|&pixel| quad.quad.masks[pixel] != 0) {
@@ -576,7 +631,7 @@ impl<'a, 't> Merger<'a, 't> {
             colours[n].is_some_and(|row| row.iter().any(of))
         };
         let (mut written, mut exported, mut changed) = (false, false, false);
-        for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans.0).enumerate() {
+        for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans.of).enumerate() {
             let (Some(target), Some(plan)) = (target, plan) else { continue };
             exported |= is_counted && is_exported(n);
             let (value, source1) = (value_of(n), value_of(1));

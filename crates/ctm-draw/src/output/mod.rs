@@ -2,5 +2,6 @@
 
 pub(crate) mod blend;
 mod depth_stencil;
+pub(crate) mod epilogue;
 pub(crate) mod merge;
 pub(crate) mod watch;

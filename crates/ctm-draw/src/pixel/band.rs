@@ -11,7 +11,7 @@ use crate::program::{StageMemory, Staged, Window};
 use crate::rect::Rect;
 use crate::setup::piece::{Coverer, Piece};
 use crate::vertex::Vertices;
-use ctm_exec::r700::Launch;
+use ctm_exec::r700::{Launch, TargetEpilogue};
 use ctm_exec::{Domain, Fault, LaneOrder, LaneRows, Position};
 use ctm_isa::r700::inst::{Cf, ClauseBody, Decoded, Fetch};
 use ctm_isa::r700::program::{Stage as StageKind, Usage};
@@ -87,7 +87,9 @@ pub(crate) struct Covered {
 
 impl Covered {
     /// Pixels of a large piece within a rectangle; `None` where quads are faster.
-    pub(crate) fn of(piece: &Piece, coverer: &Coverer<'_>, within: Rect) -> Option<Self> {
+    ///
+    /// `columns`: the box begins and ends at multiples of this power of two.
+    pub(crate) fn of(piece: &Piece, coverer: &Coverer<'_>, within: Rect, columns: i32) -> Option<Self> {
         if piece.setup.layer != 0 || !is_large(piece) || !coverer.has_spans(piece) {
             return None;
         }
@@ -114,7 +116,7 @@ impl Covered {
             rect.bottom += 1;
             spans.push([rect.left; 2]);
         }
-        (rect.left, rect.right) = (rect.left & !1, (rect.right + 1) & !1);
+        (rect.left, rect.right) = (rect.left & -columns, (rect.right + columns - 1) & -columns);
         let is_whole = spans.iter().all(|&span| span == [rect.left, rect.right]);
         let mut covered = Self { rect, spans, words: None, has_holes: false };
         if covered.count()[1] < LEAST_PIXELS {
@@ -341,7 +343,7 @@ impl Shader<'_> {
         let quad = Rect { left: 0, top: 0, right: 2, bottom: 2 };
         let covered = Covered { rect: quad, spans: vec![[0, 2]; 2], words: None, has_holes: false };
         let mut colours: Staged = std::array::from_fn(|n| vec![[0; 4]; if outputs >> n & 1 == 1 { 4 } else { 0 }]);
-        self.run_band(&covered, starts, [0; 2], Window::Staged { colours: &mut colours, width: 2 })?;
+        self.run_band(&covered, starts, [0; 2], (Window::Staged { colours: &mut colours, width: 2 }, &[]))?;
         Ok(colours.map(|of| of.first().copied().unwrap_or_default()))
     }
 
@@ -351,7 +353,7 @@ impl Shader<'_> {
         covered: &Covered,
         starts: &Starts,
         first: [i32; 2],
-        window: Window<'_, '_>,
+        (window, epilogues): (Window<'_, '_>, &[TargetEpilogue]),
     ) -> Result<(), Fault> {
         let Program::R700(stage, _) = &self.program else { return Ok(()) };
         let domain = domain(covered.rect, first);
@@ -367,6 +369,7 @@ impl Shader<'_> {
             planes: &starts.planes,
             divisor: starts.divisor(),
             covered: covered.words.as_deref(),
+            epilogues,
             once: true,
             ..Launch::new(stage.program, stage.constants, domain)
         };

@@ -1,20 +1,20 @@
 //! The pixel program for quads of any primitives: start values as rows of lanes, one launch, rows of exports.
 
 use crate::lanes::{Wide, widely};
-use crate::program::{Runner, StageMemory, X1kMemory, ints};
+use crate::program::{MOST_PACKED, Packed, Runner, StageMemory, Window, X1kMemory, ints};
 use crate::raster::QuadCoverage;
 use crate::setup::Weights;
 use crate::setup::piece::Piece;
 use crate::state::{DrawState, Interpolation, PixelInput, Place, RasterState, SpriteElement, Stage, X1kStage};
 use crate::vertex::Vertices;
-use ctm_exec::r700::{Launch, Target};
+use ctm_exec::r700::{Launch, Target, TargetEpilogue};
 use ctm_exec::{Budget, Domain, ExportRow, Fault, GroupSize, LaneOrder, LaneRows, Position, StartRow, x1k};
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::program::Stage as StageKind;
 use ctm_isa::x1k::TEMPORARIES;
 
 /// Quads of one launch.
-pub(crate) const PER_LAUNCH: usize = 512;
+pub(crate) const PER_LAUNCH: usize = MOST_PACKED;
 
 /// Quads whose parameters are interpolated together.
 const TOGETHER: usize = 32;
@@ -153,6 +153,14 @@ impl Scratch {
         (self.lanes, self.used) = (lanes, 0);
     }
 
+    /// The rows in use, as a launch takes them.
+    fn start(&self) -> Vec<StartRow<'_>> {
+        self.rows[..self.used]
+            .iter()
+            .map(|&(register, element, ref bits)| StartRow { register, element, bits })
+            .collect()
+    }
+
     fn row(&mut self, register: u8, element: u8) -> &mut [u32] {
         let found = self.rows[..self.used].iter().position(|row| (row.0, row.1) == (register, element));
         let place = found.unwrap_or_else(|| {
@@ -168,6 +176,24 @@ impl Scratch {
         });
         &mut self.rows[place].2
     }
+}
+
+/// The domain of a launch for quads: side by side.
+fn domain(quads: &[ShadeQuad]) -> Domain {
+    Domain { i0: 0, j0: 0, i1: (2 * ints(quads.len())).saturating_sub(1), j1: 1 }
+}
+
+/// The pixel of a lane in such a domain.
+fn place_of(quads: &[ShadeQuad], at: Position) -> Position {
+    let quad = quads.get(at.i as usize / 2).map(|quad| &quad.quad);
+    let [x, y] = quad.map_or([0; 2], |quad| pixels(quad)[(at.i % 2 + 2 * (at.j % 2)) as usize]);
+    Position { i: x.cast_unsigned(), j: y.cast_unsigned() }
+}
+
+/// Whether a lane's pixel is covered.
+fn counts(quads: &[ShadeQuad], at: Position) -> bool {
+    let quad = quads.get(at.i as usize / 2).map(|quad| &quad.quad);
+    quad.is_some_and(|quad| quad.masks[(at.i % 2 + 2 * (at.j % 2)) as usize] != 0)
 }
 
 /// The program that runs for quads.
@@ -243,21 +269,9 @@ impl Shader<'_> {
         scratch.restart(4 * quads.len());
         self.parameters(scratch, quads, pieces, vertices);
         self.others(scratch, quads, pieces);
-        let start: Vec<StartRow<'_>> = scratch.rows[..scratch.used]
-            .iter()
-            .map(|&(register, element, ref bits)| StartRow { register, element, bits })
-            .collect();
-        let domain = Domain { i0: 0, j0: 0, i1: (2 * ints(quads.len())).saturating_sub(1), j1: 1 };
-        // A lane is a pixel.
-        let place = |at: Position| {
-            let quad = quads.get(at.i as usize / 2).map(|quad| &quad.quad);
-            let [x, y] = quad.map_or([0; 2], |quad| pixels(quad)[(at.i % 2 + 2 * (at.j % 2)) as usize]);
-            Position { i: x.cast_unsigned(), j: y.cast_unsigned() }
-        };
-        let counts = |at: Position| {
-            let quad = quads.get(at.i as usize / 2).map(|quad| &quad.quad);
-            quad.is_some_and(|quad| quad.masks[(at.i % 2 + 2 * (at.j % 2)) as usize] != 0)
-        };
+        let start = scratch.start();
+        let domain = domain(quads);
+        let (place, counts) = (|at| place_of(quads, at), |at| counts(quads, at));
         match &self.program {
             Program::R700(stage, targets) => {
                 let order = LaneOrder::quads(domain);
@@ -269,15 +283,7 @@ impl Shader<'_> {
                     _ => LaneRows::new(order, targets),
                 };
                 let mut memory = StageMemory::new(stage.memory, rows);
-                let launch = Launch {
-                    stage: StageKind::Pixel,
-                    chip: self.state.chip,
-                    fetch_program: stage.fetch_program,
-                    semantics: stage.semantics,
-                    rows: &start,
-                    ..Launch::new(stage.program, stage.constants, domain)
-                };
-                self.runner.r700("pixel", launch, &mut memory, (&place, &counts))?;
+                self.runner.r700("pixel", self.launch(stage, &start, domain), &mut memory, (&place, &counts))?;
                 Ok(Exports::R700(memory.rows))
             }
             Program::X1k(stage) => {
@@ -302,6 +308,42 @@ impl Shader<'_> {
                 self.runner.x1k(launch, &mut memory, (&place, &counts))?;
                 Ok(Exports::X1k(memory.rows))
             }
+        }
+    }
+
+    /// Runs an R700 program for these quads, with the epilogues of targets that colours replace: their elements come quad by quad.
+    pub(crate) fn run_packed(
+        &self,
+        (quads, pieces, vertices): (&[ShadeQuad], &[Piece], &Vertices),
+        scratch: &mut Scratch,
+        (packed, epilogues): (&mut Packed, &[TargetEpilogue]),
+    ) -> Result<(), Fault> {
+        let Program::R700(stage, _) = &self.program else { return Ok(()) };
+        scratch.restart(4 * quads.len());
+        self.parameters(scratch, quads, pieces, vertices);
+        self.others(scratch, quads, pieces);
+        for of in epilogues {
+            packed[usize::from(of.target)].resize(4 * MOST_PACKED, 0);
+        }
+        let start = scratch.start();
+        let domain = domain(quads);
+        let (place, counts) = (|at| place_of(quads, at), |at| counts(quads, at));
+        let nothing = LaneRows::new(LaneOrder::quads(Domain { i1: 0, j1: 0, ..domain }), &[]);
+        let mut memory = StageMemory::new(stage.memory, nothing);
+        memory.window = Some(Window::Packed { packed, epilogues });
+        let launch = Launch { epilogues, ..self.launch(stage, &start, domain) };
+        self.runner.r700("pixel", launch, &mut memory, (&place, &counts))
+    }
+
+    /// A launch of an R700 program for quads.
+    fn launch<'l>(&self, stage: &Stage<'l>, rows: &'l [StartRow<'l>], domain: Domain) -> Launch<'l> {
+        Launch {
+            stage: StageKind::Pixel,
+            chip: self.state.chip,
+            fetch_program: stage.fetch_program,
+            semantics: stage.semantics,
+            rows,
+            ..Launch::new(stage.program, stage.constants, domain)
         }
     }
 

@@ -1,17 +1,19 @@
 //! Execution of a draw's programs, and their resources: they read the bindings of their stage, and return rows of exports.
 
 use crate::state::{DrawError, LaunchNotice, Note, Notice, Options};
+use crate::surface::format::Colours;
 use crate::surface::targets::OpenColour;
 use ctm_exec::engine::{Finding, MemoryFault};
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::TextureKind;
 use ctm_exec::r700::{
-    Buffer, Cells, Direct, Exports, Launch, Memory, Sampler, Space, Target, Texels, Texture, VertexEvent, Written,
+    Buffer, Cells, Direct, Exports, Launch, Memory, Sampler, Space, Target, TargetEpilogue, Texels, Texture, Tiles,
+    VertexEvent, Written,
 };
 use ctm_exec::x1k::{Elements, Form};
 use ctm_exec::{Budget, Control, Engine, Fault, FaultKind, Instant, LaneRows, Position, x1k};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Runs the programs of a draw: all under one control and one budget of time.
@@ -138,6 +140,9 @@ impl<'a> StageMemory<'a, '_> {
     }
 }
 
+/// What a target holds after a pixel's colours: of its number, its format, what it holds, and the colours by output. `None`: it is not written.
+pub(crate) type MergePixel<'a> = dyn Fn(u8, &Colours, u128, &dyn Fn(u8) -> [u32; 4]) -> Option<u128> + Sync + 'a;
+
 /// Where the colours of a launch go whose lanes are pixels.
 pub(crate) enum Window<'a, 't> {
     /// They replace the contents of colour targets in layer 0.
@@ -150,9 +155,32 @@ pub(crate) enum Window<'a, 't> {
         /// Which of them take fractions towards zero.
         truncates: u8,
     },
+    /// They are merged with the contents of colour targets in layer 0.
+    Merged {
+        colour: &'a mut [Option<Box<OpenColour<'t>>>; 8],
+        /// As above.
+        first_row: u32,
+        /// Of a pixel in each target.
+        merge: Box<MergePixel<'a>>,
+    },
+    /// Elements of 32 bits wait for their place, by target, in the order of the lanes of quads side by side.
+    Packed { packed: &'a mut Packed, epilogues: &'a [TargetEpilogue] },
     /// They wait for blending, as bits, in rows of `width` pixels: a vector for each output that is used.
     Staged { colours: &'a mut Staged, width: u32 },
 }
+
+/// Elements of the lanes of a launch for quads, by target; empty where no target takes them.
+pub(crate) type Packed = [Vec<u32>; 8];
+
+/// Most quads of such a launch.
+pub(crate) const MOST_PACKED: usize = 512;
+
+/// The places of the lanes of quads side by side: each quad has 16 bytes.
+static IN_ORDER: LazyLock<Tiles> = LazyLock::new(|| {
+    let quads = 0..MOST_PACKED as u32;
+    let columns = quads.flat_map(|quad| [16 * quad, 16 * quad + 4]).collect();
+    Tiles { columns, rows: [0, 8].into(), tile_bytes: 16 * MOST_PACKED as u32 }
+});
 
 /// Colours that wait for blending, by output; empty where no target takes them.
 pub(crate) type Staged = [Vec<[u32; 4]>; 8];
@@ -170,6 +198,33 @@ impl Window<'_, '_> {
                         target.surface.store(place, target.colours.pack(values, *truncates >> n & 1 == 1));
                         done.elements += 1;
                         done.bytes += target.colours.bytes() as u64;
+                    }
+                }
+            }
+            Self::Merged { colour, first_row, merge } => {
+                let value = |n: u8| exports.get(Target::Pixel(n)).map_or([0; 4], |of| of.0);
+                for (n, target) in (0u8..).zip(colour.iter_mut()) {
+                    let Some(target) = target else { continue };
+                    let row = (*first_row + at.j).cast_signed();
+                    let Some(place) = target.surface.place(at.i.cast_signed(), row, 0, 0) else { continue };
+                    if let Some(new) = merge(n, &target.colours, target.surface.load(place), &value) {
+                        target.surface.store(place, new);
+                        done.elements += 1;
+                        done.bytes += target.colours.bytes() as u64;
+                    }
+                }
+            }
+            Self::Packed { packed, epilogues } => {
+                let lane = (4 * (at.i / 2) + 2 * (at.j & 1) + (at.i & 1)) as usize;
+                let value = |output: u8, element: u8| {
+                    exports.get(Target::Pixel(output)).map_or(0, |(values, _)| values[usize::from(element % 4)])
+                };
+                for of in *epilogues {
+                    let place = packed.get_mut(usize::from(of.target)).and_then(|packed| packed.get_mut(lane));
+                    if let Some(place) = place {
+                        *place = of.epilogue.apply(value, 0);
+                        done.elements += 1;
+                        done.bytes += 4;
                     }
                 }
             }
@@ -191,6 +246,8 @@ impl Window<'_, '_> {
     fn lent(&mut self, targets: &[Target]) -> Option<Vec<Option<Elements<Cells<'_>>>>> {
         let mut all = [const { None }; 8];
         match self {
+            // They take no colours as they are.
+            Self::Merged { .. } | Self::Packed { .. } => return None,
             Self::Targets { colour, written, truncates, .. } => {
                 for (n, (lent, target)) in all.iter_mut().zip(colour.iter_mut()).enumerate() {
                     if let Some(target) = target.as_mut().filter(|_| *written >> n & 1 == 1) {
@@ -214,6 +271,30 @@ impl Window<'_, '_> {
             _ => None,
         };
         Some(targets.iter().map(of).collect())
+    }
+}
+
+impl Window<'_, '_> {
+    /// These colour targets as elements of 32 bits, for engines that merge themselves.
+    fn merged(&mut self, targets: &[u8]) -> Option<Vec<Option<Elements<Cells<'_>>>>> {
+        let mut all = [const { None }; 8];
+        match self {
+            Self::Merged { colour, .. } => {
+                for (mapped, target) in all.iter_mut().zip(colour.iter_mut()) {
+                    *mapped = target.as_mut().and_then(|target| target.dwords());
+                }
+            }
+            Self::Packed { packed, .. } => {
+                for (mapped, packed) in all.iter_mut().zip(packed.iter_mut()) {
+                    let (bytes, tiles) = (Cells::Dwords(packed.as_chunks_mut().0), Some(IN_ORDER.clone()));
+                    let (width, form) = (2 * MOST_PACKED as u32, Form::Floats);
+                    let (pitch, height, channels, mask) = (width, 2, 1, 1);
+                    *mapped = Some(Elements { bytes, pitch, width, height, form, channels, mask, tiles });
+                }
+            }
+            Self::Targets { .. } | Self::Staged { .. } => return None,
+        }
+        targets.iter().map(|&n| all.get_mut(usize::from(n)).and_then(Option::take).map(Some)).collect()
     }
 }
 
@@ -385,6 +466,13 @@ impl Memory for StageMemory<'_, '_> {
         let targets = self.window.as_mut()?.lent(targets)?;
         let textures = textures.iter().map(|&id| level_0(inner, id)).collect::<Option<Vec<_>>>()?;
         Some(Direct { textures, targets, reads: Box::new(StageMemory::new(inner, LaneRows::new(order, &[]))) })
+    }
+
+    fn merged(&mut self, targets: &[u8]) -> Option<Direct<'_>> {
+        let (inner, order) = (self.inner, self.rows.order());
+        let targets = self.window.as_mut()?.merged(targets)?;
+        let reads = Box::new(StageMemory::new(inner, LaneRows::new(order, &[])));
+        Some(Direct { textures: Vec::new(), targets, reads })
     }
 
     fn lane_rows(&mut self) -> Option<&mut LaneRows<Target>> {

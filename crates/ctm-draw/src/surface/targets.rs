@@ -6,7 +6,7 @@ use crate::surface::format::{ColourFormat, Colours, FormatError};
 use crate::surface::layout::{Layout, LayoutError};
 use crate::surface::samples::{Lines, Surface};
 use ctm_exec::r700::Cells;
-use ctm_exec::x1k::Elements;
+use ctm_exec::x1k::{Elements, Form};
 
 /// A colour target.
 #[derive(Debug)]
@@ -145,6 +145,16 @@ impl OpenColour<'_> {
     /// Whether engines can store colours of layer 0 themselves.
     pub(crate) fn can_be_lent(&self) -> bool {
         self.surface.can_be_lent() && self.colours.form().is_some()
+    }
+
+    /// Layer 0 as elements of 32 bits, for engines that merge themselves; `None`: elements have another size.
+    pub(crate) fn dwords(&mut self) -> Option<Elements<Cells<'_>>> {
+        if self.colours.bytes() != 4 {
+            return None;
+        }
+        let Lines { bytes, pitch, height, tiles } = self.surface.lines()?;
+        let (bytes, form) = (Cells::Bytes(bytes), Form::Floats);
+        Some(Elements { bytes, pitch, width: pitch, height, form, channels: 1, mask: 1, tiles })
     }
 
     /// Layer 0 for engines that store themselves, whose row 0 is the first row of these bytes.

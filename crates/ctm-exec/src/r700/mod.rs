@@ -61,6 +61,7 @@ pub use resources::{Arrays, Buffer, Sampler, Texture};
 pub use surface::{Surface, SurfaceError};
 
 use crate::domain::{Domain, GroupSize, Position};
+use crate::epilogue::Epilogue;
 use crate::fault::{Budget, FaultKind, MemoryFault};
 use crate::rows::{LaneOrder, LaneRows, StartRow};
 use ctm_isa::r700::CONSTANT_FILE;
@@ -186,6 +187,9 @@ pub struct Launch<'a> {
     pub once: bool,
     /// Start values of register elements by lane, where they are not planes. They override planes.
     pub rows: &'a [StartRow<'a>],
+    /// The meaning of [`Memory::commit`] for these colour targets, for engines that compute and store their elements themselves ([`Memory::merged`]).
+    /// Engines need not use them.
+    pub epilogues: &'a [TargetEpilogue],
     /// The domain, at most 4096 x 4096.
     pub domain: Domain,
     /// Limits of the launch.
@@ -196,6 +200,15 @@ pub struct Launch<'a> {
     pub checks: bool,
     /// Whether to maintain costly counters; otherwise the outcome's counters are [`Counters::cheap`](crate::Counters::cheap).
     pub counters: bool,
+}
+
+/// The epilogue of a colour target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetEpilogue {
+    /// The target: [`Target::Pixel`] of this number.
+    pub target: u8,
+    /// Its element, of 32 bits, after a pixel's exports.
+    pub epilogue: Epilogue,
 }
 
 impl<'a> Launch<'a> {
@@ -223,6 +236,7 @@ impl<'a> Launch<'a> {
             covered: None,
             once: false,
             rows: &[],
+            epilogues: &[],
             domain,
             budget: Budget::default(),
             threads: 1,
@@ -403,6 +417,13 @@ pub trait Memory: Sync {
     /// stored their exports; those before it have.
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
         let _ = (textures, targets);
+        None
+    }
+
+    /// The arrays of the targets of [`Launch::epilogues`], in their order, for engines that compute new elements by these; `None` (the default) when they have to commit.
+    /// An element is one number, which has the element's bits. Otherwise as [`Self::direct`], which asks for what programs export.
+    fn merged(&mut self, targets: &[u8]) -> Option<Direct<'_>> {
+        let _ = targets;
         None
     }
 

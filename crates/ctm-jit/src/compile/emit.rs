@@ -130,7 +130,9 @@ pub fn emit(launch: EmitLaunch<'_>, stage: Stage, backend: Backend) -> Result<St
             form.map(|form| Program::of_form(form, lanes, &given))
         }
         EmitLaunch::R700(launch) => {
-            let given = given(launch.planes.iter().map(|plane| plane.temp), launch.rows.iter().map(row_element));
+            let mut given = given(launch.planes.iter().map(|plane| plane.temp), launch.rows.iter().map(row_element));
+            let stored = ctm_ir::lower::r700::epilogues::stored(launch).unwrap_or_default();
+            stored.into_iter().for_each(|(var, _)| given[var.index()] = true);
             let form = masked_form(Source::R700(launch), Waves::of(launch).is_of_quads(), &mut observer);
             form.map(|form| Program::of_form(form, launch.wavefront.lanes(), &given))
         }

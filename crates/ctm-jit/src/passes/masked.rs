@@ -120,8 +120,7 @@ pub fn optimise(code: &mut Code, whole: bool, gathers: bool) -> Vec<VarSet> {
     let seen = [everywhere, !everywhere && code.watches_idle_lanes && idles];
     let waiting = Waiting::of(masks);
     let sets = waiting.sets;
-    let mut exports = VarSet::NONE;
-    (0..crate::launch::wavefronts::wave::EXPORTS).for_each(|e| exports.insert(Var::export(e / 4, e % 4)));
+    let exports = sent(code);
     let count = code.blocks.len();
     let mut into = vec![VarSet::NONE; sets * count];
     let mut live = vec![VarSet::NONE; sets];
@@ -181,6 +180,18 @@ pub fn optimise(code: &mut Code, whole: bool, gathers: bool) -> Vec<VarSet> {
         either
     };
     into.chunks(sets).map(either).collect()
+}
+
+/// The exported elements that are sent: those that are marked, as epilogues read other colours. Without any mark, all.
+fn sent(code: &Code) -> VarSet {
+    let (mut all, mut marked) = (VarSet::NONE, VarSet::NONE);
+    (0..crate::launch::wavefronts::wave::EXPORTS).for_each(|e| all.insert(Var::export(e / 4, e % 4)));
+    for op in code.blocks.iter().flat_map(|block| &block.ops) {
+        if let Op::Mark(var, _) = *op {
+            marked.insert(var);
+        }
+    }
+    if marked == VarSet::NONE { all } else { marked }
 }
 
 /// Steps back over a block: from the variables live after it to those live before it.

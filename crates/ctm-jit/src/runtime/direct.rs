@@ -10,7 +10,7 @@ mod spans;
 use crate::launch::lanes::BailOut;
 use crate::launch::wavefronts::outputs::Outputs;
 use crate::launch::wavefronts::places::Places;
-use crate::launch::wavefronts::wave::Reads;
+use crate::launch::wavefronts::wave::{Reads, Wave};
 use crate::runtime::batches::written;
 use crate::runtime::wavefronts::{Done, Runner, Wavefronts};
 use crate::runtime::work::{share, threads};
@@ -134,6 +134,8 @@ impl Task<'_, '_> {
             return Err(BailOut);
         }
         runner.begin(of, index, (0, u64::MAX), true);
+        let Wave { places, start, .. } = &mut **runner.wave;
+        direct.outputs.load(places, start);
         let shared = runner.shared(of, direct.given, self.part);
         runner.run(of, &shared, false)?;
         let Runner { wave, covered, .. } = &**runner;

@@ -167,6 +167,31 @@ impl Jit {
         self.pvs_bail_outs.load(Ordering::Relaxed)
     }
 
+    /// Runs a launch with epilogues as part of its program, where that is possible, otherwise without them.
+    fn run_merged(
+        &self,
+        control: &Control,
+        launch: &ctm_exec::r700::Launch<'_>,
+        memory: &mut dyn ctm_exec::r700::Memory,
+    ) -> Result<Outcome, Fault> {
+        use r700::artifact::{Artifact, key};
+        let lanes = launch.wavefront.lanes();
+        let is_left = launch.checks || launch.counters || !matches!(lanes, 16 | 32 | 64) || !launch.dx10_clamp;
+        let new = || Artifact::new(launch, &self.options);
+        let artifact = if is_left { None } else { self.r700.get(key(launch), new) };
+        if let Some(artifact) = artifact {
+            let watch = Watch::new(&launch.budget, control, launch.domain.processors());
+            let of = R700::wavefronts(launch, &artifact, (&watch, self.backend));
+            if of.can_stop()
+                && let Some(outcome) = at_once(&mut R700::new(launch, &artifact, &mut *memory), &of)
+            {
+                self.r700_bail_outs.fetch_add(of.bailed_out.into_inner(), Ordering::Relaxed);
+                return outcome;
+            }
+        }
+        self.run_r700_under(control, &ctm_exec::r700::Launch { epilogues: &[], ..*launch }, memory)
+    }
+
     /// The back end in use.
     #[must_use]
     pub const fn backend(&self) -> Backend {
@@ -214,6 +239,9 @@ impl Engine for Jit {
         memory: &mut dyn ctm_exec::r700::Memory,
     ) -> Result<Outcome, Fault> {
         use r700::artifact::{Artifact, key};
+        if !launch.epilogues.is_empty() {
+            return self.run_merged(control, launch, memory);
+        }
         let lanes = launch.wavefront.lanes();
         let partial = launch.stage == Stage::Compute && !launch.group_threads.is_multiple_of(lanes as u32);
         let is_left = launch.checks

@@ -11,7 +11,7 @@ impl Merger<'_, '_> {
     /// done with the samples of its pixels.
     pub(crate) fn filled(&self, setup: &Setup, exported: u8) -> Option<u8> {
         let mut wanted = 0;
-        for (n, plan) in self.plans.0.iter().enumerate() {
+        for (n, plan) in self.plans.of.iter().enumerate() {
             let Some(plan) = plan else { continue };
             wanted |= if self.state.colour.multiwrite { 1 } else { 1 << n };
             wanted |= if plan.blend.as_ref().is_some_and(Blend::reads_source1) { 2 } else { 0 };
@@ -32,7 +32,7 @@ impl Merger<'_, '_> {
         }
         let state = &self.state.colour;
         let mut is_written = false;
-        for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans.0).enumerate() {
+        for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans.of).enumerate() {
             let (Some(target), Some(plan), Some(colours)) = (target, plan, colours) else { continue };
             let value = colours[if state.multiwrite { 0 } else { n }];
             let bits = plan.after(&target.colours, state, n, 0, value, colours[1]);

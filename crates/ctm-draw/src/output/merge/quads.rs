@@ -114,7 +114,7 @@ impl Merger<'_, '_> {
             };
             let state = &self.state.colour;
             let mut is_written = false;
-            for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans.0).enumerate() {
+            for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans.of).enumerate() {
                 let (Some(target), Some(plan)) = (target, plan) else { continue };
                 is_written = true;
                 set(&mut rows.source, colours[n], &lanes);

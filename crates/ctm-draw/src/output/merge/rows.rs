@@ -30,7 +30,7 @@ impl Merger<'_, '_> {
     /// Merges the colours of pixels of one sample, which passed all tests.
     pub(crate) fn merge_band(&mut self, covered: &Covered, sources: &Sources<'_>) {
         let state = &self.state.colour;
-        for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans.0).enumerate() {
+        for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans.of).enumerate() {
             let (Some(target), Some(plan)) = (target, plan) else { continue };
             target.surface.find_tiles();
             let output = if state.multiwrite { 0 } else { n };

@@ -64,6 +64,11 @@ impl Fractions {
         all.then_some(Self { fields })
     }
 
+    /// Channel, lowest bit and size of each field.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (usize, u32, u32)> + use<> {
+        self.fields.into_iter().flatten()
+    }
+
     /// Colours, channel by channel. `FMA`: `mul_add` is an instruction.
     #[inline(always)]
     pub(crate) fn unpack<const FMA: bool>(&self, from: &Dwords, rgba: &mut [Row; 4]) {

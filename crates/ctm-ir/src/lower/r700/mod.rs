@@ -7,6 +7,7 @@
 
 mod branches;
 mod clauses;
+pub mod epilogues;
 mod indexed;
 mod sends;
 
@@ -198,6 +199,9 @@ pub fn lower(launch: &Launch<'_>) -> Option<Code> {
         build: Build::default(),
         ops: 0,
     };
+    if !epilogues::are_possible(launch, &main) {
+        return None;
+    }
     lower.find_leaders();
     let start = State { place: (false, launch.program.entry), stack: Vec::new(), depth: 0 };
     lower.block(start).ok()?;
@@ -261,6 +265,9 @@ impl Lower<'_> {
 
     /// The operations of a jump: masks, the count of the instruction, then the block of the state.
     fn way(&mut self, ops: &[MaskOp], state: &State, next: Place, ends: bool) -> Result<Target> {
+        if ends && !self.launch.epilogues.is_empty() {
+            return Err(Stop::NotLowered);
+        }
         let id = self.new_block()?;
         let mut list: Vec<Op> = ops.iter().map(|&op| Op::Mask(op)).collect();
         list.push(Op::Tally { counter: Counter::Lanes, weight: 1, under: M::ACTIVE });
@@ -285,7 +292,10 @@ impl Lower<'_> {
                 break End::Next(Target::Reference);
             };
             match self.instruction(&mut build, &mut state, entry) {
-                Ok(None) if entry.cf.as_ref().is_ok_and(Cf::ends_program) => break End::Stop,
+                Ok(None) if entry.cf.as_ref().is_ok_and(Cf::ends_program) => {
+                    self.epilogues(&mut build, &state)?;
+                    break End::Stop;
+                }
                 Ok(None) => state.place.1 = state.place.1.wrapping_add(1),
                 Ok(Some(end)) => break end,
                 Err(Stop::BailOut) => break End::Next(Target::Reference),

@@ -94,7 +94,10 @@ impl Lower<'_> {
                 };
                 let var = Var::export(place, element);
                 b.set(var, value, under);
-                b.effect(Op::Mark(var, under));
+                // Epilogues read colours; nothing else does.
+                if self.launch.epilogues.is_empty() || !matches!(target, ctm_exec::r700::Target::Pixel(_)) {
+                    b.effect(Op::Mark(var, under));
+                }
             }
         }
         b.forget_beside(under);

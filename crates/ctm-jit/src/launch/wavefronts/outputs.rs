@@ -5,7 +5,7 @@ use super::places::Places;
 use super::wave::{Row, lanes_of, mask_of};
 use crate::launch::direct::cells_of;
 use ctm_exec::arrays::scaled;
-use ctm_exec::r700::{Cells, Direct, Elements, Launch, Memory, Target, Written};
+use ctm_exec::r700::{Cells, Direct, Elements, Launch, Memory, Target, TargetEpilogue, Written};
 use ctm_exec::x1k::Form;
 use ctm_exec::{Domain, Position};
 use ctm_isa::r700::program::Stage;
@@ -24,9 +24,69 @@ pub struct Output<'a> {
     /// The exported element of each channel, by its place in the program's list. Channels that may not be written have
     /// none.
     pub from: [Option<usize>; 4],
+    /// How elements of 4 bytes lie that the lanes of two adjacent quads store.
+    pub pairs: Pairs,
+}
+
+/// How elements of 4 bytes lie in an array, of the lanes of each two quads side by side that begin at a multiple of 4 columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pairs {
+    /// 32 contiguous bytes: the four elements of the upper row, then those of the lower one.
+    Block,
+    /// 16 contiguous bytes in each of two rows.
+    Rows,
+    /// 32 contiguous bytes, in the order of lanes.
+    Lanes,
+    /// In any way.
+    Apart,
+}
+
+impl Pairs {
+    fn of(array: &Elements<&[AtomicU32]>, domain: &Domain, element_bytes: usize) -> Self {
+        if element_bytes != 4 {
+            return Self::Apart;
+        }
+        let Some(tiles) = &array.tiles else { return Self::Rows };
+        let [columns, rows] = [(&tiles.columns, domain.i0, domain.i1), (&tiles.rows, domain.j0, domain.j1)]
+            .map(|(all, first, last)| all.get(first as usize..=last as usize).unwrap_or_default());
+        let ((fours, rest), (twos, odd)) = (columns.as_chunks::<4>(), rows.as_chunks::<2>());
+        let is_contiguous = |&[a, b, c, d]: &[u32; 4]| a & 15 == 0 && [b, c, d] == [a | 4, a | 8, a | 12];
+        let is_pair = |&[a, b]: &[u32; 2]| a & 15 == 0 && b == a | 4;
+        let follow = |&[a, _, b, _]: &[u32; 4]| a & 31 == 0 && b == a | 16;
+        if domain.i0.is_multiple_of(4)
+            && columns.as_chunks::<2>().0.iter().all(is_pair)
+            && fours.iter().all(follow)
+            && matches!(rows, &[a, b] if a & 15 == 0 && b == a | 8)
+            && tiles.tile_bytes >= 32
+        {
+            return Self::Lanes;
+        }
+        let is_whole = domain.i0.is_multiple_of(4) && domain.j0.is_multiple_of(2) && rest.is_empty() && odd.is_empty();
+        if !is_whole
+            || tiles.tile_bytes < 32
+            || !fours.iter().all(is_contiguous)
+            || rows.iter().any(|row| row & 15 != 0)
+        {
+            return Self::Apart;
+        }
+        let is_block =
+            fours.iter().all(|four| four[0] & 31 == 0) && twos.iter().all(|&[a, b]| a & 31 == 0 && b == a | 16);
+        if is_block { Self::Block } else { Self::Rows }
+    }
 }
 
 impl Output<'_> {
+    /// The element at a position, of 4 bytes.
+    fn load(&self, at: Position) -> u32 {
+        let cell = self.array.offset(at.i, at.j).and_then(|first| self.array.bytes.get(first / 4));
+        cell.map_or(0, |cell| cell.load(Ordering::Relaxed))
+    }
+
+    /// The elements of all lanes in the domain.
+    pub fn load_each(&self, places: &Places, row: &mut Row) {
+        lanes_of(places.inside).for_each(|lane| row[lane] = self.load(places.position(lane)));
+    }
+
     /// Stores channels of an element. Gives the size of the write.
     pub fn put(&self, at: Position, bits: [u32; 4], channels: u8) -> Written {
         let Elements { bytes: cells, form, mask, .. } = &self.array;
@@ -82,6 +142,10 @@ pub struct Outputs<'a> {
     pub targets: Vec<Output<'a>>,
     /// The test before the store, if there is one.
     pub conditional: Option<ConditionalRows<'a>>,
+    /// The operations that made what targets store, in the order of these; they are part of the program.
+    pub epilogues: &'a [TargetEpilogue],
+    /// The targets whose elements are start values of the program, in the order of these.
+    pub stored: Vec<usize>,
 }
 
 impl<'a> Outputs<'a> {
@@ -96,6 +160,35 @@ impl<'a> Outputs<'a> {
         let Direct { targets: lent, reads, .. } = memory.direct(&[], &targets)?;
         let (mut lent, quads) = (lent.into_iter(), launch.stage == Stage::Pixel);
         Some((Self::lent(exports, |_| lent.next()?, &launch.domain, quads)?, reads))
+    }
+
+    /// The outputs of a launch whose epilogues are part of the program; `stored`: the targets whose elements are its last start values. `None` when exports have to be committed.
+    pub fn merged(
+        memory: &'a mut dyn Memory,
+        (exports, stored): (&[usize], &[u8]),
+        launch: &Launch<'a>,
+    ) -> Option<(Self, Box<dyn Memory + 'a>)> {
+        let numbers: Vec<u8> = launch.epilogues.iter().map(|of| of.target).collect();
+        let Direct { targets: mut lent, reads, .. } = memory.merged(&numbers)?;
+        let place = |target: Target| numbers.iter().position(|&number| target == Target::Pixel(number));
+        let mapped = |number: usize| lent.get_mut(place(targets()[number])?)?.take();
+        let mut outputs = Self::lent(exports, mapped, &launch.domain, true)?;
+        let are_dwords = outputs.targets.iter().all(|output| output.element_bytes == 4 && output.array.channels == 1);
+        if !are_dwords || outputs.targets.len() != numbers.len() {
+            return None;
+        }
+        outputs.epilogues = launch.epilogues;
+        let place = |&number: &u8| outputs.targets.iter().position(|output| output.target == Target::Pixel(number));
+        outputs.stored = stored.iter().map(place).collect::<Option<_>>()?;
+        Some((outputs, reads))
+    }
+
+    /// Fills the last rows of start values with the elements that targets hold: in all lanes in the domain.
+    pub fn load(&self, places: &Places, rows: &mut [Row]) {
+        let first = rows.len().saturating_sub(self.stored.len());
+        for (row, &n) in rows[first..].iter_mut().zip(&self.stored) {
+            self.targets[n].load_each(places, row);
+        }
     }
 
     /// The outputs in the arrays that memory maps for the targets of these exported elements; `quads`: lanes are quads.
@@ -141,9 +234,10 @@ impl<'a> Outputs<'a> {
             let from = std::array::from_fn(|channel| Some(channel).filter(passes).and_then(place));
             let element_bytes = array.form.element_bytes(array.channels) as usize;
             let channel_bytes = array.form.channel(0).1 as u64;
-            outputs.push(Output { target, array, element_bytes, channel_bytes, from });
+            let pairs = if quads { Pairs::of(&array, domain, element_bytes) } else { Pairs::Apart };
+            outputs.push(Output { target, array, element_bytes, channel_bytes, from, pairs });
         }
-        Some(Self { targets: outputs, conditional: None })
+        Some(Self { targets: outputs, conditional: None, epilogues: &[], stored: Vec::new() })
     }
 
     /// Stores the exports of a wavefront's valid lanes: the lanes that wrote each exported element, by its place in the
@@ -186,7 +280,19 @@ impl<'a> Outputs<'a> {
         if self.conditional.as_ref().is_some_and(|of| !of.passes(at, given(of))) {
             return done;
         }
-        for output in &self.targets {
+        for of in self.epilogues {
+            let Some(output) = self.targets.iter().find(|output| output.target == Target::Pixel(of.target)) else {
+                continue;
+            };
+            let exported = |output: u8, element: u8| {
+                sent(Target::Pixel(output)).map_or(0, |(bits, _)| bits[usize::from(element % 4)])
+            };
+            let Written { elements, bytes } =
+                output.put(at, [of.epilogue.apply(exported, output.load(at)), 0, 0, 0], 1);
+            done.elements += elements;
+            done.bytes += bytes;
+        }
+        for output in self.targets.iter().filter(|_| self.epilogues.is_empty()) {
             let Some((bits, elements)) = sent(output.target) else { continue };
             let Written { elements, bytes } = output.put(at, bits, elements);
             done.elements += elements;

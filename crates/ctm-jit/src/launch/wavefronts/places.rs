@@ -250,6 +250,8 @@ enum Source<'a> {
     Quotient(Ramp),
     /// By lane number ([`ctm_exec::rows`]).
     Row(&'a [u32]),
+    /// Elements that targets hold: [`super::outputs::Outputs::load`] fills them in.
+    Stored,
 }
 
 /// The start values of these variables in the lanes of a wavefront.
@@ -259,6 +261,8 @@ pub struct Starts<'a> {
     /// Of each exact sum: its place among the sources, and each lane's difference from the first one, where lanes have
     /// their usual offsets.
     exact: Vec<(usize, Single, [f32; LANES])>,
+    /// There are sources that are neither exact sums nor stored elements.
+    has_others: bool,
     divisor: Option<Ramp>,
     /// Whether the linear ones are finite, and so are their terms: which NaN an operation makes of two others depends
     /// on the instruction.
@@ -272,7 +276,12 @@ impl<'a> Starts<'a> {
     pub fn of(variables: &[Var], launch: &Launch<'a>) -> Self {
         let gprs = usize::from(launch.program.gprs).clamp(1, GPRS);
         let planes: Vec<_> = launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs).copied().collect();
-        Self::new(variables, (&planes, launch.rows, launch.divisor), (launch.domain, launch.stage == Stage::Pixel))
+        // Variables are in order; those of elements that targets hold are the last ones.
+        let (own, stored) = variables.split_at(variables.partition_point(|var| var.index() < 4 * gprs));
+        let mut starts =
+            Self::new(own, (&planes, launch.rows, launch.divisor), (launch.domain, launch.stage == Stage::Pixel));
+        starts.sources.extend(stored.iter().map(|_| Source::Stored));
+        starts
     }
 
     /// The start values of variables that planes or rows cover; some of the former may be divided. `quads`: lanes are
@@ -301,7 +310,7 @@ impl<'a> Starts<'a> {
         let sources: Vec<Source<'a>> = variables.iter().filter_map(source).collect();
         let ramps = || {
             sources.iter().filter_map(|source| match source {
-                Source::Row(_) => None,
+                Source::Row(_) | Source::Stored => None,
                 Source::Rounded(ramp) | Source::Bits { ramp, .. } | Source::Exact(ramp) | Source::Quotient(ramp) => {
                     Some(ramp)
                 }
@@ -316,12 +325,19 @@ impl<'a> Starts<'a> {
         };
         let exact = sources.iter().enumerate().filter_map(exact).collect();
         let divisor = divisor.map(|divisor| Ramp::linear_by(divisor.of));
-        Self { sources, exact, divisor, are_finite, are_normal }
+        let exact: Vec<_> = exact;
+        let has_others = exact.len() < sources.len();
+        Self { sources, exact, has_others, divisor, are_finite, are_normal }
     }
 
     /// The number of start values.
     pub const fn count(&self) -> usize {
         self.sources.len()
+    }
+
+    /// The number of those that targets hold, the last ones.
+    pub fn count_stored(&self) -> usize {
+        self.sources.iter().rev().take_while(|source| matches!(source, Source::Stored)).count()
     }
 
     /// Fills a row for each variable.
@@ -334,7 +350,7 @@ impl<'a> Starts<'a> {
                     places.fill(&mut rows[*row], |lane| (first + added[lane]).to_bits());
                 }
                 // Most launches have no others, and this runs for each wavefront.
-                if self.exact.len() < self.sources.len() {
+                if self.has_others {
                     self.fill_at(places, true, |lane| places.beside(offsets, lane), rows);
                 }
             }
@@ -358,7 +374,7 @@ impl<'a> Starts<'a> {
                     let single = ramp.single();
                     places.fill(row, |lane| single.at(at(lane)).to_bits());
                 }
-                Source::Exact(_) | Source::Quotient(_) => {}
+                Source::Exact(_) | Source::Quotient(_) | Source::Stored => {}
                 Source::Rounded(ramp) => places.fill(row, |lane| ramp.rounded(at(lane), 1.0)),
                 Source::Bits { ramp, any: false } => places.fill(row, |lane| ramp.bits(at(lane))),
                 Source::Bits { ramp, any: true } => places.fill(row, |lane| ramp.any_bits(at(lane))),

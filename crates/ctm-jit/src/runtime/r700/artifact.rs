@@ -9,7 +9,7 @@ use crate::runtime::streams::Streams;
 use ctm_exec::Counters;
 use ctm_exec::r700::memory::space;
 use ctm_exec::r700::{Launch, Space, clocks};
-use ctm_ir::lower::r700::waves_per_group;
+use ctm_ir::lower::r700::{epilogues, waves_per_group};
 use ctm_ir::masked::{Fetch, Store, Var};
 use std::ops::Deref;
 #[cfg(target_arch = "x86_64")]
@@ -31,6 +31,7 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
         waves_per_group(launch) as u32,
         launch.global_gprs.into(),
         Waves::of(launch).is_of_quads().into(),
+        launch.epilogues.len() as u32,
         constants.bool.iter().fold(0, |bits, &bit| bits << 1 | u32::from(bit)),
     ]);
     key.extend_from_slice(&constants.loops.map(|of| u32::from(of.count) | u32::from(of.start) << 16));
@@ -40,6 +41,10 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
     // The variables with start values.
     key.extend(launch.planes.iter().map(|plane| u32::from(plane.temp)));
     key.extend(launch.rows.iter().map(|row| u32::from(row_element(row))));
+    for of in launch.epilogues {
+        key.push(of.target.into());
+        of.epilogue.key(&mut key);
+    }
     for program in programs() {
         key.extend([program.entry, program.words.len() as u32]);
         key.extend_from_slice(&program.words);
@@ -80,6 +85,7 @@ impl Artifact {
         for element in launch.rows.iter().map(row_element).filter(|&element| usize::from(element) < 4 * gprs) {
             given[Var::gpr(usize::from(element / 4), usize::from(element % 4)).index()] = true;
         }
+        epilogues::stored(launch)?.into_iter().for_each(|(var, _)| given[var.index()] = true);
         let whole = Waves::of(launch).is_of_quads();
         let program = Program::new(Source::R700(launch), whole, launch.wavefront.lanes(), &given)?;
         let code = &program.code;

@@ -29,7 +29,7 @@ use ctm_exec::r700::wavefront::{Context, Wavefront};
 use ctm_exec::r700::{Direct, Exports, Launch, Memory, Space, Target, Texels, Texture, VertexEvent, Written};
 use ctm_exec::watch::Watch;
 use ctm_exec::{Counters, Fault, FaultKind, GroupSize, LaneRows, Position};
-use ctm_ir::lower::r700::waves_per_group;
+use ctm_ir::lower::r700::{epilogues, waves_per_group};
 #[cfg(target_arch = "x86_64")]
 use ctm_ir::masked::Fetch;
 use ctm_isa::r700::program::Stage;
@@ -187,6 +187,7 @@ impl Launched for R700<'_> {
     fn stream(&mut self, of: &Wavefronts<'_>) -> Option<Counters> {
         let Self { launch, artifact, .. } = *self;
         let is_plain = launch.rows.is_empty() && launch.divisor.is_none() && launch.covered.is_none() && !launch.once;
+        let is_plain = is_plain && launch.epilogues.is_empty();
         if !is_plain || !artifact.streams.take(launch.domain, artifact.bound) || self.is_aliased() {
             return None;
         }
@@ -235,7 +236,15 @@ impl Launched for R700<'_> {
     fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done>> {
         let Self { launch, artifact, .. } = *self;
         let uniforms = uniforms(launch, artifact, &*self.memory)?;
-        let (outputs, reads) = Outputs::of(&mut *self.memory, &artifact.exports, launch)?;
+        let has_epilogues = !launch.epilogues.is_empty();
+        let (outputs, reads) = if has_epilogues {
+            // An epilogue may have no use for what it reads.
+            let stored = epilogues::stored(launch)?.into_iter().filter(|(var, _)| artifact.start.contains(var));
+            let stored: Vec<u8> = stored.map(|of| of.1).collect();
+            Outputs::merged(&mut *self.memory, (&artifact.exports, &stored), launch)?
+        } else {
+            Outputs::of(&mut *self.memory, &artifact.exports, launch)?
+        };
         let reads = &*reads;
         let bindings = bindings(launch, artifact, reads);
         let run = |of: &Wavefronts<'_>, launch: &Launch<'_>| {
@@ -249,8 +258,10 @@ impl Launched for R700<'_> {
             let direct = direct::Direct { outputs: &outputs, given, reference: &reference };
             (of.direct(&direct, &mut done), done)
         };
-        if let Some(wavefront) = narrower(of, launch, artifact, (&uniforms, &bindings)) {
-            let gives_up = artifact.may_exceed(of.fuel);
+        let gives_up = artifact.may_exceed(of.fuel);
+        // What epilogues made of a target cannot be made once more.
+        let narrows = !(gives_up && has_epilogues);
+        if let Some(wavefront) = narrower(of, launch, artifact, (&uniforms, &bindings)).filter(|_| narrows) {
             // All parts of a wavefront together issue at least as many instructions as the wavefront.
             let parts = (of.lanes / wavefront.lanes()) as u64;
             let fuel = if gives_up { of.fuel / parts } else { of.fuel };

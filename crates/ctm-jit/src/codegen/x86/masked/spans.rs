@@ -85,7 +85,7 @@ impl Native {
         given: &Given<'_>,
         waves: Range<u64>,
     ) -> Ended {
-        if given.starts.count() != wave.start.len() {
+        if given.starts.count() != wave.start.len() || given.starts.count_stored() != given.outputs.stored.len() {
             return Ended::default();
         }
         note(|events| events.spans += 1);
@@ -191,7 +191,13 @@ impl Span<'_> {
                 }
                 *self.at(head::FUEL) = self.fuel;
                 let starts = self.given.starts;
-                starts.fill(self.places, std::slice::from_raw_parts_mut(self.at(self.start), starts.count()));
+                let rows: &mut [Row] = std::slice::from_raw_parts_mut(self.at(self.start), starts.count());
+                starts.fill(self.places, rows);
+                let stored = &self.given.outputs.stored;
+                let first = rows.len().saturating_sub(stored.len());
+                for (row, &target) in rows[first..].iter_mut().zip(stored) {
+                    self.targets[target].load(self.places, row);
+                }
                 if self.gradients {
                     *self.at::<[Row; GRADIENTS]>(gradient(0)) = [[0; LANES]; GRADIENTS];
                 }

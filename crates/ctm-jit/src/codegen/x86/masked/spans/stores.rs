@@ -3,7 +3,7 @@
 use crate::codegen::x86::masked::Native;
 use crate::codegen::x86::masked::layout::head;
 use crate::codegen::x86::transfer::scaled;
-use crate::launch::wavefronts::outputs::Output;
+use crate::launch::wavefronts::outputs::{Output, Pairs};
 use crate::launch::wavefronts::places::Places;
 use crate::launch::wavefronts::wave::{LANES, Row, lanes_of, mask_of};
 use ctm_exec::Position;
@@ -59,7 +59,9 @@ impl<'a> ExportTarget<'a> {
         self.output.count_lanes(&lanes, done);
         // SAFETY: the lanes lie in the domain, all of whose elements are among the cells; rows lie in the frame.
         unsafe {
-            if places.strip && array.tiles.is_none() && is_whole {
+            if places.strip && array.channels == 1 && self.output.pairs != Pairs::Apart {
+                self.store_pairs(places, any);
+            } else if places.strip && array.tiles.is_none() && is_whole {
                 let [i, j] = places.from();
                 let [i, j, pitch] = [i, j, array.pitch].map(|elements| elements as usize);
                 let first = array.bytes.as_ptr().cast::<u8>().cast_mut();
@@ -76,6 +78,84 @@ impl<'a> ExportTarget<'a> {
             } else {
                 self.output.store(places, lanes, |channel, lane| *self.rows[channel].add(lane));
             }
+        }
+    }
+
+    /// The places of the lanes of each two quads side by side, by the number of the first lane: of the upper row, and of the lower one. Arrays as [`Pairs`] describes them; quads are side by side.
+    #[inline(always)]
+    fn pairs(&self, places: &Places) -> impl Iterator<Item = (usize, [*mut u8; 2])> {
+        let array = &self.output.array;
+        let first = array.bytes.as_ptr().cast::<u8>().cast_mut();
+        let [i, j] = places.from().map(|from| from as usize);
+        let pitch = array.pitch as usize;
+        let tiles = array.tiles.as_ref().and_then(|tiles| {
+            let columns = tiles.columns.get(i..i + places.lanes / 2)?;
+            Some((tiles, columns, tiles.rows.get(j..)?.first_chunk::<2>()?))
+        });
+        let columns = tiles.as_ref().map_or(&[][..], |of| of.1);
+        (0..places.lanes / 8).map(move |pair| {
+            let at = match &tiles {
+                Some((tiles, _, rows)) => rows.map(|row| tiles.folded(columns[4 * pair], row) as usize),
+                None => [j, j + 1].map(|j| 4 * (j * pitch + i + 4 * pair)),
+            };
+            (8 * pair, at.map(|at| first.wrapping_add(at)))
+        })
+    }
+
+    /// Loads the elements of a wavefront whose quads are side by side, or of any other, into a row. An element has 4 bytes.
+    #[inline(always)]
+    pub unsafe fn load(&self, places: &Places, row: &mut Row) {
+        if !places.strip || self.output.pairs == Pairs::Apart || !places.lanes.is_multiple_of(8) {
+            self.output.load_each(places, row);
+            return;
+        }
+        for (lane, [upper, lower]) in self.pairs(places) {
+            // SAFETY: the lanes lie in the domain, all of whose elements are among the cells; no other thread writes them.
+            let ([a, b, e, f], [c, d, g, h]) = unsafe {
+                if self.output.pairs == Pairs::Lanes {
+                    let [a, b, c, d, e, f, g, h] = upper.cast::<[u32; 8]>().read_unaligned();
+                    ([a, b, e, f], [c, d, g, h])
+                } else {
+                    (upper.cast::<[u32; 4]>().read_unaligned(), lower.cast::<[u32; 4]>().read_unaligned())
+                }
+            };
+            if let Some(to) = row.get_mut(lane..).and_then(<[u32]>::first_chunk_mut::<8>) {
+                *to = [a, b, c, d, e, f, g, h];
+            }
+        }
+    }
+
+    /// Stores a row of elements of 4 bytes in some lanes of a wavefront whose quads are side by side.
+    #[inline(always)]
+    unsafe fn store_pairs(&self, places: &Places, lanes: u64) {
+        let [row, ..] = self.rows;
+        for (lane, [upper, lower]) in self.pairs(places) {
+            let marks = lanes >> lane & 0xff;
+            // SAFETY: as of `store`; rows have as many dwords as there are lanes.
+            unsafe {
+                let [a, b, c, d, e, f, g, h] = row.add(lane).cast::<[u32; 8]>().read_unaligned();
+                let in_order = self.output.pairs == Pairs::Lanes;
+                if marks == 0xff && in_order {
+                    upper.cast::<[u32; 8]>().write_unaligned([a, b, c, d, e, f, g, h]);
+                    continue;
+                }
+                if marks == 0xff {
+                    upper.cast::<[u32; 4]>().write_unaligned([a, b, e, f]);
+                    lower.cast::<[u32; 4]>().write_unaligned([c, d, g, h]);
+                    continue;
+                }
+                for (n, dword) in [a, b, c, d, e, f, g, h].into_iter().enumerate() {
+                    if marks >> n & 1 == 1 {
+                        let to = if in_order || n / 2 % 2 == 0 { upper } else { lower };
+                        to.cast::<u32>().add(if in_order { n } else { column(n) }).write_unaligned(dword);
+                    }
+                }
+            }
+        }
+        // A wavefront of an odd number of quads has one more.
+        for lane in (places.lanes / 8 * 8..places.lanes).filter(|lane| lanes >> lane & 1 == 1) {
+            // SAFETY: as above.
+            self.output.put(places.position(lane), [unsafe { *row.add(lane) }, 0, 0, 0], 1);
         }
     }
 
