@@ -326,10 +326,9 @@ fn a_mesh_is_turned_and_approached() {
             json!({ "type": "mouseWheel", "x": x, "y": y, "deltaX": 0, "deltaY": -100 }),
         );
     }
-    browser.until(&format!("ctm.state.viewer.value.distance < 0.65 && {READY}"));
-    assert!(browser.evaluate(covered).as_u64().unwrap() > size * 5 / 4);
+    browser.until(&format!("ctm.state.viewer.value.distance < 0.65 && {covered} > {}", size * 5 / 4));
     // The traced pixel exports what the picture has.
-    let agrees = "(() => { const o = ctm.state.shownOutput.value, v = ctm.state.valuesOf(o), [i, j] = ctm.state.at.value, all = ctm.state.steps.value; const wrote = all.writes(all.count - 1, ctm.state.lane.value).find((w) => w.name === 'PIX0.x'); const f = new Float32Array(new Uint32Array([wrote.bits]).buffer)[0]; return Math.abs(Math.min(1, Math.max(0, f)) - v[(j * o.width + i) * 4]) < 0.01; })()";
+    let agrees = "(() => { const o = ctm.state.shownOutput.value, v = ctm.state.valuesOf(o), [i, j] = ctm.state.at.value, all = ctm.state.steps.value; if (!all || ctm.state.working.value) return false; const wrote = all.writes(all.count - 1, ctm.state.lane.value).find((w) => w.name === 'PIX0.x'); const f = new Float32Array(new Uint32Array([wrote.bits]).buffer)[0]; return Math.abs(Math.min(1, Math.max(0, f)) - v[(j * o.width + i) * 4]) < 0.01; })()";
     browser.until(agrees);
     // Keys, and back.
     browser.evaluate("document.querySelector('#picture canvas').focus()");
@@ -383,7 +382,7 @@ fn a_profile_shows_its_share_and_stops() {
     let seen = browser.evaluate("ctm.seen");
     let seen: Vec<u64> = seen.as_array().unwrap().iter().map(|share| share.as_u64().unwrap()).collect();
     assert!(!seen.is_empty() && seen.is_sorted() && seen.iter().all(|&share| share <= 100), "{seen:?}");
-    browser.evaluate("ctm.state.profile.value = null, ctm.state.count()");
+    browser.evaluate("ctm.state.profile.value = null, ctm.state.count(), 0");
     browser.until("document.querySelector('#stop')");
     browser.evaluate("document.querySelector('#stop').click()");
     browser
@@ -537,8 +536,13 @@ fn the_pictures_of_the_page_are_made() {
     let shots: [(&str, &str, [u32; 2], &str); 4] = [
         ("page", "mandelbrot", [120, 200], "ctm.state.step(24)"),
         ("page-history", "draw/cube", [160, 120], "ctm.state.show('history')"),
-        ("page-steps", "draw/cube", [118, 148], "ctm.state.step(ctm.state.steps.value.count - 2)"),
-        ("page-glsl", "lessons/marble", [128, 96], "ctm.state.step(18)"),
+        (
+            "page-steps",
+            "draw/cube",
+            [70, 60],
+            "ctm.state.show('steps'), ctm.state.step(ctm.state.steps.value.count - 3)",
+        ),
+        ("page-glsl", "lessons/marble", [128, 96], "ctm.state.show('steps'), ctm.state.step(18)"),
     ];
     let path = |name: &str| root().join(format!("docs/{name}.png"));
     if std::env::var_os("CTM_PICTURES").is_none() {

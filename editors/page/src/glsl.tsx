@@ -42,10 +42,19 @@ function follow(line: number) {
 export function Glsl() {
   const list = useRef<HTMLOListElement>(null), text = trace.value?.glsl, of = pairs.value, here = current.value;
   useEffect(() => {
-    const box = list.current, line = box?.querySelector<HTMLElement>("[aria-current]");
-    if (!box || !line) return;
-    const top = line.offsetTop - box.offsetTop;
-    if (top < box.scrollTop || top + line.offsetHeight > box.scrollTop + box.clientHeight) box.scrollTop = top - box.clientHeight / 3;
+    const box = list.current;
+    if (!box) return;
+    // The line of the step stays in view, whatever size the list gets.
+    const show = () => {
+      const line = box.querySelector<HTMLElement>("[aria-current]");
+      if (!line) return;
+      const top = line.getBoundingClientRect().top - box.getBoundingClientRect().top + box.scrollTop;
+      if (top < box.scrollTop || top + line.offsetHeight > box.scrollTop + box.clientHeight) box.scrollTop = top - box.clientHeight / 3;
+    };
+    show();
+    const watch = new ResizeObserver(show);
+    watch.observe(box);
+    return () => watch.disconnect();
   }, [here]);
   if (!text || !of) return null;
   return (
@@ -58,7 +67,7 @@ export function Glsl() {
           return ink === undefined
             ? <li onMouseEnter={() => (pointed.value = null)}><span class="source">{inner}</span></li>
             : <li class={`pair ink-${ink}`} onMouseEnter={() => (pointed.value = n + 1)}>
-                <button class="source" aria-current={here.has(n + 1) ? "step" : undefined} aria-label={`line ${n + 1}, ${count} instructions: ${line.trim()}`} title={`${count} instructions; a click goes to the next one that this pixel executes`} disabled={isShared.value && !steps.value} onClick={() => follow(n + 1)}>{inner}</button>
+                <button class="source" aria-current={here.has(n + 1) ? "step" : undefined} title={`${count} instructions; a click goes to the next one that this pixel executes`} disabled={isShared.value && !steps.value} onClick={() => follow(n + 1)}>{inner}</button>
               </li>;
         })}
       </ol>
