@@ -267,8 +267,7 @@ mod tests {
             let blend = Blend { colour: equation(), alpha: Some(equation()) };
             let blend = [Some(blend), Some(Blend { alpha: None, ..blend }), None][random(3)];
             let n = random(2);
-            let mut of = ColourState::default();
-            of.multiwrite = random(2) == 0;
+            let mut of = ColourState { multiwrite: random(2) == 0, ..ColourState::default() };
             of.targets[n] = ColourTargetState {
                 write_mask: if random(2) == 0 { 15 } else { random(15) as u8 + 1 },
                 blend,

@@ -15,6 +15,8 @@ use ctm_exec::r700::{Launch, TargetEpilogue};
 use ctm_exec::{Domain, Fault, LaneOrder, LaneRows, Position};
 use ctm_isa::r700::inst::{Cf, ClauseBody, Decoded, Fetch};
 use ctm_isa::r700::program::{Stage as StageKind, Usage};
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// The least approximate number of quads of a piece that is drawn so.
 const LEAST_QUADS: u64 = 400;
@@ -316,11 +318,45 @@ fn is_uniform(decoded: &Decoded) -> bool {
     })
 }
 
+/// Facts about a program's text.
+#[derive(Clone, Copy)]
+struct ProgramFacts {
+    /// Where it begins.
+    entry: u32,
+    /// The outputs that every pixel exports (bit n = output n).
+    exported: u8,
+    /// As of [`is_uniform`].
+    is_uniform: bool,
+}
+
+/// Facts about the programs of earlier draws, by their words: to decode a program takes longer than a small draw.
+static KNOWN_PROGRAMS: LazyLock<Mutex<HashMap<Vec<u32>, ProgramFacts>>> = LazyLock::new(Mutex::default);
+
+/// Most of them.
+const MOST_KNOWN: usize = 1024;
+
+impl ProgramFacts {
+    fn of(program: &ctm_isa::r700::Program) -> Self {
+        let mut known = KNOWN_PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(facts) = known.get(program.words.as_slice()).filter(|facts| facts.entry == program.entry) {
+            return *facts;
+        }
+        let decoded = program.decode();
+        let (exported, is_uniform) = (Usage::always_exported(&decoded), is_uniform(&decoded));
+        let facts = Self { entry: program.entry, exported, is_uniform };
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        known.insert(program.words.clone(), facts);
+        facts
+    }
+}
+
 impl Shader<'_> {
     /// The colour outputs that every pixel exports, if it has no other effect (bit n = output n).
     pub(crate) fn always_exported(&self) -> u8 {
         match &self.program {
-            Program::R700(stage, _) if stage.fetch_program.is_none() => Usage::always_exported(&stage.program.decode()),
+            Program::R700(stage, _) if stage.fetch_program.is_none() => ProgramFacts::of(stage.program).exported,
             Program::R700(..) | Program::X1k(_) => 0,
         }
     }
@@ -328,7 +364,7 @@ impl Shader<'_> {
     /// Whether pixels with the same initial values export the same.
     pub(crate) fn is_uniform(&self) -> bool {
         match &self.program {
-            Program::R700(stage, _) if stage.fetch_program.is_none() => is_uniform(&stage.program.decode()),
+            Program::R700(stage, _) if stage.fetch_program.is_none() => ProgramFacts::of(stage.program).is_uniform,
             Program::R700(..) | Program::X1k(_) => false,
         }
     }

@@ -365,8 +365,9 @@ impl QuadWeights<'_> {
                 *share *= self.inverse;
             }
         }
-        for n in 0..4 {
-            shares[0][n] = 1.0 - shares[1][n] - shares[2][n];
+        let [first, second, third] = &mut shares;
+        for ((first, second), third) in first.iter_mut().zip(second).zip(third) {
+            *first = 1.0 - *second - *third;
         }
         self.setup.weights_of(shares)
     }
