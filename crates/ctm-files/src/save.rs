@@ -142,7 +142,7 @@ pub fn can_save(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The disk of a file, existing or not, and its free bytes. `None` where that is unknown, and for targets that are no files.
+/// The disk of a file, existing or not, and its free bytes. `None`: they are unknown, or the target is no file.
 #[must_use]
 pub fn free_space(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]

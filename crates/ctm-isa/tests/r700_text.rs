@@ -223,7 +223,7 @@ fn noise_round_trips_exactly() {
 }
 
 /// Programs of compilers with some bits changed: words that almost equal those of a listing. Fields that nothing reads (unused
-/// operands, masked destinations, fields of other operations) then hold anything.
+/// operands, masked destinations, fields of other operations) then have arbitrary values.
 #[test]
 fn almost_compiled_programs_round_trip_exactly() {
     let mut random = Random(0x1234_5678_9abc_def1);

@@ -47,7 +47,7 @@ pub(super) struct LoadedProgram {
     /// The size of its image.
     pub bytes: u64,
     pub program: Program,
-    /// References of instructions that are in the notes: for the loader there is nothing else (CTM §4.1.4).
+    /// References of instructions, as the notes list them. The loader reads references from no other place (CTM §4.1.4).
     pub usage: Usage,
     /// Whether instructions write outputs that the note does not list.
     pub writes_unlisted: bool,

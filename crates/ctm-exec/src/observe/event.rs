@@ -95,7 +95,7 @@ pub struct Read {
     pub parts: u8,
 }
 
-/// A read on which, or a write that, all results depend.
+/// The parts of a read on which all results of the instruction depend, and of a write that depends on all of its reads.
 pub const ALL_PARTS: u8 = 0xff;
 
 /// A value that an instruction wrote.

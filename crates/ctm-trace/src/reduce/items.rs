@@ -62,7 +62,7 @@ pub(super) fn chosen(items: &Items, axis: usize, stay: impl Iterator<Item = usiz
     Items { shape, bytes, ..*items }
 }
 
-/// Zeros in a range of bytes; `None` where there is nothing else already.
+/// Zeros in a range of bytes; `None` if all of them are zeros already.
 pub(super) fn emptied(bytes: &[u8], range: Range<usize>) -> Option<Vec<u8>> {
     if bytes.get(range.clone())?.iter().all(|&byte| byte == 0) {
         return None;

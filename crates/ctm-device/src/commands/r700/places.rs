@@ -33,7 +33,7 @@ impl ProgramPlace {
         Self { base, bytes, form: ProgramForm::Words, entry, gprs: program.gprs, stack: program.stack }
     }
 
-    /// The place of an image of `bytes` bytes, of which the program with this number is meant.
+    /// The place of an image of `bytes` bytes. `number` is the number of the program in it.
     #[must_use]
     pub const fn image(base: GpuAddr, bytes: u32, number: u16) -> Self {
         Self { base, bytes, form: ProgramForm::Image, entry: number, gprs: 0, stack: 0 }
@@ -67,7 +67,7 @@ pub struct BufferPlace {
 pub struct MemoryPlace {
     /// Its first byte, a multiple of 2048.
     pub base: GpuAddr,
-    /// Its size, of which whole dwords count; 0: there is no such memory.
+    /// Its size; bytes after the last whole dword are ignored. 0: there is no such memory.
     pub bytes: u32,
     /// Ring and streams: dwords from one thread's item to the next. Reduction: elements of four dwords that each thread has.
     pub item: u32,

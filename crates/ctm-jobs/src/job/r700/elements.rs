@@ -44,7 +44,7 @@ pub(super) fn bytes(data: &Located<Data>) -> Result<Vec<u8>, Wrong> {
     }
 }
 
-/// The constants of a file: its items, which have 32 bits, four by four.
+/// The constants of a file: four items of 32 bits make one constant.
 pub(super) fn constants(data: &Located<Data>) -> Result<Vec<[u32; 4]>, Wrong> {
     let wrong = |message: String| bad(data, &ArrayError::new(message));
     let words = match &data.value {
