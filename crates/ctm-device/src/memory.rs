@@ -54,6 +54,7 @@
 //! ```
 
 mod arenas;
+mod host;
 mod lend;
 mod shared;
 mod watch;
@@ -63,9 +64,7 @@ pub use lend::Lent;
 pub use shared::{Parts, SharedPages};
 pub(crate) use watch::{Dwords, PAGE, Page, Watched};
 
-#[cfg(target_os = "linux")]
-use memmap2::Advice;
-use memmap2::{MmapMut, MmapOptions};
+pub use host::{HostPages, pages};
 use std::fmt;
 
 /// An access that memory refuses.
@@ -123,8 +122,8 @@ impl std::error::Error for MemoryError {}
 
 /// Where the bytes of an arena are.
 pub(crate) enum Storage {
-    /// Ours: zero pages of the operating system; `None` for an arena without bytes.
-    Own(Option<MmapMut>),
+    /// Ours; `None` for an arena without bytes.
+    Own(Option<HostPages>),
     /// Someone else reaches them too.
     Shared(Box<dyn SharedPages>),
     /// Either of them, with a log of the device's accesses.
@@ -178,19 +177,6 @@ impl Arena {
     fn slice_mut(&mut self, offset: usize, bytes: usize) -> &mut [u8] {
         self.storage.slice_mut(offset, bytes)
     }
-}
-
-/// Pages full of zeros, large ones where the host has them: arrays of many pages are read and written faster so.
-///
-/// # Errors
-/// [`ArenaError::Host`].
-pub fn pages(arena: ArenaId, range: ArenaRange) -> Result<MmapMut, ArenaError> {
-    let pages = MmapOptions::new().len(range.bytes as usize).no_reserve_swap().map_anon();
-    let pages = pages.map_err(|e| ArenaError::Host { arena, bytes: range.bytes, why: e.to_string() })?;
-    // A wish: a host that does not know it gives its usual pages.
-    #[cfg(target_os = "linux")]
-    let _ = pages.advise(Advice::HugePage);
-    Ok(pages)
 }
 
 /// The four arenas.
