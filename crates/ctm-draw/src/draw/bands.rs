@@ -29,6 +29,9 @@ const MOST_STAGED: i32 = 1 << 15;
 /// The number of pixels of several samples from which on fills are faster.
 const LEAST_FILLED: u64 = 64;
 
+/// The number of quads from which on a launch with epilogues is faster than rows of exports: its fixed cost is larger.
+const LEAST_PACKED: usize = 128;
+
 /// The approximate number of quads from which on untested pieces are covered block by block.
 const LEAST_BLOCKS: u64 = 12;
 
@@ -587,7 +590,9 @@ impl Batch<'_, '_, '_, '_> {
             let covered = quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count();
             self.shaded[0] += quads.len() as u64;
             self.shaded[1] += covered as u64;
-            if let Some(epilogues) = self.mergers[0].packing(self.over.exported(shader)) {
+            let packs = quads.len() >= LEAST_PACKED;
+            let exported = if packs { self.over.exported(shader) } else { 0 };
+            if let Some(epilogues) = self.mergers[0].packing(exported) {
                 let (over, pieces) = (self.over, self.pieces);
                 shader
                     .run_packed((&quads, pieces, over.vertices), &mut self.scratch, (&mut self.packed, epilogues))

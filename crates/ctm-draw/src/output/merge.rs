@@ -251,8 +251,10 @@ impl<'a, 't> Merger<'a, 't> {
     pub(crate) fn epilogues(&self, exported: u8) -> Option<&[TargetEpilogue]> {
         let is_mapped = |n: usize| self.open.colour[n].as_ref().is_some_and(|target| target.surface.can_be_lent());
         let are_mapped = (0..8).all(|n| self.plans.of[n].is_none() || is_mapped(n));
-        let all = self.plans.epilogues(&self.state.colour, &self.open);
-        all.filter(|all| !all.is_empty() && are_mapped && self.staged(exported) != 0)
+        if !are_mapped || self.staged(exported) == 0 {
+            return None;
+        }
+        self.plans.epilogues(&self.state.colour, &self.open).filter(|all| !all.is_empty())
     }
 
     /// The targets for a launch with their epilogues, whose row 0 is this row; and these.
@@ -442,8 +444,10 @@ impl<'a, 't> Merger<'a, 't> {
 
     /// The epilogues of targets whose contents colours replace, if that is all there is to do with them and every pixel exports these colours.
     pub(crate) fn packing(&self, exported: u8) -> Option<&[TargetEpilogue]> {
-        let all = self.plans.epilogues(&self.state.colour, &self.open);
-        all.filter(|all| self.plain && !all.is_empty() && self.staged(exported) != 0)
+        if !self.plain || self.staged(exported) == 0 {
+            return None;
+        }
+        self.plans.epilogues(&self.state.colour, &self.open).filter(|all| !all.is_empty())
     }
 
     /// What a launch exported for the targets, as they store it, where that is all there is to do with it and they store bytes. Reuses `old`.
