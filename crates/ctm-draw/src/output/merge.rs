@@ -1,6 +1,7 @@
 //! What becomes of a pixel's colours: kill, alpha test, coverage, depth and stencil, blending, storing. Tests of many pixels at once: `merge/lanes.rs`; rows of
 //! colours: `merge/rows.rs`.
 
+mod epilogues;
 mod fills;
 mod lanes;
 mod quads;
@@ -8,7 +9,6 @@ mod rows;
 
 use self::lanes::LaneTest;
 use crate::output::blend::{self, blend};
-use crate::output::epilogue;
 use crate::output::watch::{Ending, Fragment, SampleTest, Stored, Watch};
 use crate::pixel::shade::{Exports, ShadeQuad};
 use crate::program::{Packed, Staged, Window};
@@ -136,19 +136,6 @@ impl Plans {
         });
         Self { of, epilogues: OnceLock::new() }
     }
-
-    /// The epilogues of the targets that are written.
-    fn epilogues(&self, state: &ColourState, open: &Open<'_>) -> Option<&[TargetEpilogue]> {
-        let find = || {
-            let written = self.of.iter().enumerate().filter_map(|(n, plan)| Some((n, plan.as_ref()?)));
-            let of = |(n, plan): (usize, &Plan)| {
-                let colours = &open.colour[n].as_ref()?.colours;
-                Some(TargetEpilogue { target: n as u8, epilogue: epilogue::of_target(plan, colours, state, n)? })
-            };
-            written.map(of).collect()
-        };
-        self.epilogues.get_or_init(find).as_deref()
-    }
 }
 
 impl<'a, 't> Merger<'a, 't> {
@@ -245,39 +232,6 @@ impl<'a, 't> Merger<'a, 't> {
         let written = of(&|n| self.plans.of[n].is_some());
         let truncates = of(&|n| self.state.colour.targets[n].truncate) & written;
         Window::Targets { colour: &mut self.open.colour, first_row: first_row.cast_unsigned(), written, truncates }
-    }
-
-    /// The epilogues of targets for launches that compute and store their elements, if every pixel exports these colours; `None` where that may not be.
-    pub(crate) fn epilogues(&self, exported: u8) -> Option<&[TargetEpilogue]> {
-        let is_mapped = |n: usize| self.open.colour[n].as_ref().is_some_and(|target| target.surface.can_be_lent());
-        let are_mapped = (0..8).all(|n| self.plans.of[n].is_none() || is_mapped(n));
-        if !are_mapped || self.staged(exported) == 0 {
-            return None;
-        }
-        self.plans.epilogues(&self.state.colour, &self.open).filter(|all| !all.is_empty())
-    }
-
-    /// The targets for a launch with their epilogues, whose row 0 is this row; and these.
-    pub(crate) fn merged_window(&mut self, first_row: i32) -> (Window<'_, 't>, &[TargetEpilogue]) {
-        let state = &self.state.colour;
-        let first_row = first_row.cast_unsigned();
-        let epilogues = self.plans.epilogues(state, &self.open).unwrap_or_default();
-        let plans = &self.plans;
-        let merge = Box::new(move |n: u8, colours: &Colours, stored, value: &dyn Fn(u8) -> [u32; 4]| {
-            let number = usize::from(n);
-            let source = value(if state.multiwrite { 0 } else { n });
-            Some(plans.of[number].as_ref()?.after(colours, state, number, stored, source, value(1)))
-        });
-        (Window::Merged { colour: &mut self.open.colour, first_row, merge }, epilogues)
-    }
-
-    /// The columns to which boxes of launches over targets are widened: a power of two.
-    pub(crate) fn columns_together(&self) -> i32 {
-        let columns = |columns: u32| {
-            let mut targets = self.open.colour.iter().flatten();
-            targets.all(|target| target.surface.layout().pitch.is_multiple_of(columns)).then_some(columns as i32)
-        };
-        [8].into_iter().find_map(columns).unwrap_or(2)
     }
 
     /// The outputs that launches store beside targets for blending (bit n = output n), if every pixel exports these colours; 0 where that may not be.
@@ -440,14 +394,6 @@ impl<'a, 't> Merger<'a, 't> {
             target.store(place, after);
         }
         passes
-    }
-
-    /// The epilogues of targets whose contents colours replace, if that is all there is to do with them and every pixel exports these colours.
-    pub(crate) fn packing(&self, exported: u8) -> Option<&[TargetEpilogue]> {
-        if !self.plain || self.staged(exported) == 0 {
-            return None;
-        }
-        self.plans.epilogues(&self.state.colour, &self.open).filter(|all| !all.is_empty())
     }
 
     /// What a launch exported for the targets, as they store it, where that is all there is to do with it and they store bytes. Reuses `old`.
