@@ -34,7 +34,7 @@ export function Group() {
   return (
     <div class="panel" id="group">
       <div class="bar"><h2>Group</h2><span class="dim"><b id="active">{executing}</b> of {positions.length} lanes execute this step</span></div>
-      <div class={`lanes ${many}`} role="group" aria-label="lanes of the group" style={{ gridTemplateColumns: `repeat(${grid.across}, auto)`, "--size": `max(12px, min(${side}px, calc((100cqi - 26px) / ${grid.across} - 2px)))` }}
+      <div class={`lanes ${many}`} role="group" aria-label="lanes of the group" style={{ gridTemplateColumns: `repeat(${grid.across}, auto)`, "--size": `max(12px, min(${side}px, calc((100cqi - 44px) / ${grid.across} - 2px)))` }}
         onKeyDown={(e) => {
           const by = keys[e.key], from = focused.value < 0 ? lane.value : focused.value;
           if (!by) return;

@@ -100,7 +100,7 @@ impl Adapter {
             (Some(at), _) => {
                 let glsl = debugger.listing.glsl_of(at);
                 let glsl = if glsl.is_empty() { glsl } else { format!("  [{glsl}]") };
-                format!("{at}, {}: {}{glsl}", debugger.listing.place(at), debugger.listing.text(at))
+                format!("{at}: {}{glsl}", debugger.listing.text(at))
             }
             (None, Some(fault)) => fault.to_string(),
             (None, None) => "the program has ended".to_owned(),
