@@ -445,20 +445,22 @@ fn the_page_of_a_trace_fits_and_is_dark() {
     assert!(made.status.success(), "{made:?}");
     browser.open(&format!("file://{}", page.display()));
     browser.until("document.readyState === 'complete' && document.body.innerText.length > 200");
-    let mut backs = Vec::new();
-    for scheme in ["light", "dark"] {
-        browser.ask(
-            "Emulation.setDeviceMetricsOverride",
-            json!({ "width": 1366, "height": 768, "deviceScaleFactor": 1, "mobile": false }),
-        );
+    let back = "getComputedStyle(document.body).backgroundColor";
+    browser.ask(
+        "Emulation.setDeviceMetricsOverride",
+        json!({ "width": 1366, "height": 768, "deviceScaleFactor": 1, "mobile": false }),
+    );
+    let scheme = |browser: &mut Browser, value: &str| {
         browser.ask(
             "Emulation.setEmulatedMedia",
-            json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] }),
+            json!({ "features": [{ "name": "prefers-color-scheme", "value": value }] }),
         );
         browser.until("document.documentElement.scrollWidth <= innerWidth");
-        backs.push(browser.evaluate("getComputedStyle(document.body).backgroundColor"));
-    }
-    assert_ne!(backs[0], backs[1]);
+    };
+    scheme(&mut browser, "light");
+    browser.until(&format!("{back} === 'rgb(255, 255, 255)'"));
+    scheme(&mut browser, "dark");
+    browser.until(&format!("{back} !== 'rgb(255, 255, 255)'"));
 }
 
 /// A walk of someone who has never seen it: why is this pixel of the cube dark?
