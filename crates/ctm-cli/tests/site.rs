@@ -58,6 +58,14 @@ fn started() -> Option<(Files, Browser)> {
 /// The page has run an entry and explains a pixel.
 const READY: &str = "window.ctm && ctm.state.trace.value && ctm.state.why.value && !ctm.state.working.value";
 
+/// Opens a small program: the first one of the gallery takes seconds on a busy machine.
+fn open_waves(browser: &mut Browser, address: &str) {
+    browser.open(address);
+    browser.until("window.ctm && ctm.state.entry.value");
+    browser.evaluate("ctm.state.stop(), ctm.state.open('lessons/waves')");
+    browser.until(&format!("ctm.state.entry.value === 'lessons/waves' && {READY}"));
+}
+
 fn native(page: &Local, name: &str, question: &Value) -> Value {
     serde_json::from_str(&page.ask(name, &question.to_string())).unwrap()
 }
@@ -82,8 +90,7 @@ fn edit(browser: &mut Browser, text: &str) {
 #[test]
 fn each_example_has_the_bits_of_the_native_engine() {
     let Some((files, mut browser)) = started() else { return };
-    browser.open(&files.address);
-    browser.until(READY);
+    open_waves(&mut browser, &files.address);
     let page = Local::new();
     let entries = native(&page, "entries", &json!({}));
     let entries = entries["entries"].as_array().unwrap();
@@ -91,7 +98,13 @@ fn each_example_has_the_bits_of_the_native_engine() {
     for entry in entries {
         let name = entry["name"].as_str().unwrap();
         let (here, there) = (json!({ "entry": name }), json!({ "entry": name }));
-        let (here, there) = (native(&page, "run", &here), asked(&mut browser, "run", &there));
+        let (here, mut there) = (native(&page, "run", &here), asked(&mut browser, "run", &there));
+        // On a busy machine a run may take longer than it may.
+        for _ in 0..3 {
+            if there["error"].as_str().is_some_and(|said| said.contains("time-budget")) {
+                there = asked(&mut browser, "run", &json!({ "entry": name }));
+            }
+        }
         assert!(here["error"].is_null() && there["error"].is_null(), "{name}: {here}, {there}");
         let outputs = |answer: &Value| answer["outputs"].as_array().unwrap().clone();
         assert_eq!(outputs(&here).len(), outputs(&there).len(), "{name}");
@@ -113,7 +126,7 @@ fn each_example_has_the_bits_of_the_native_engine() {
             assert!(nameless(here) == nameless(there), "{name}: steps");
         }
     }
-    let question = json!({ "entry": "mandelbrot" });
+    let question = json!({ "entry": "lessons/waves" });
     let [here, there] = [native(&page, "profile", &question), asked(&mut browser, "profile", &question)];
     assert!(here["lines"].is_array() && here["lines"] == there["lines"], "profile");
     assert_eq!(here["waited"], there["waited"]);
@@ -130,8 +143,7 @@ fn each_example_has_the_bits_of_the_native_engine() {
 #[test]
 fn a_program_is_changed_broken_stopped_and_sent() {
     let Some((files, mut browser)) = started() else { return };
-    browser.open(&files.address);
-    browser.until(READY);
+    open_waves(&mut browser, &files.address);
     browser.until("document.querySelectorAll('.cm-line').length > 10");
     let original = browser.evaluate("ctm.editor().state.doc.toString()");
     let original = original.as_str().unwrap().to_owned();
@@ -143,7 +155,7 @@ fn a_program_is_changed_broken_stopped_and_sent() {
     browser.until("document.querySelector('#problem')?.innerText.includes('frq')");
 
     // An endless loop: texts are still checked, and Stop ends it at once.
-    let endless = ".output colour = o0\n.const view = c0\n.int t = i0 (255, 0, 0)\n mov r1, view\n rep t\n rep t\n rep t\n rep t\n add r1, r1, 1\n endrep\n endrep\n endrep\n endrep\n mov colour, r1\n";
+    let endless = ".output colour = o0\n.const time = c0\n.int t = i0 (255, 0, 0)\n mov r1, time\n rep t\n rep t\n rep t\n rep t\n add r1, r1, 1\n endrep\n endrep\n endrep\n endrep\n mov colour, r1\n";
     edit(&mut browser, endless);
     browser.evaluate("document.querySelector('#run').click()");
     browser.until("document.querySelector('#stop')");
@@ -174,16 +186,15 @@ fn a_program_is_changed_broken_stopped_and_sent() {
     browser.until(READY);
     assert_eq!(browser.evaluate("ctm.editor().state.doc.toString()"), changed.as_str());
     assert_eq!(browser.evaluate("ctm.state.run.value.outputs[0].picture"), picture);
-    assert_ne!(browser.evaluate("ctm.state.originals.value['mandelbrot.x1k']"), changed.as_str());
-    // A link of which the end is missing.
-    browser.open(&link[..link.len() - 20]);
-    browser.until("document.querySelector('#problem')?.innerText.includes('the link is damaged')");
-    browser.until("ctm.state.entry.value === 'mandelbrot'");
-
+    assert_ne!(browser.evaluate("ctm.state.originals.value['waves.x1k']"), changed.as_str());
     // Shared, it is a file that needs neither the site nor its engine.
     let html = browser.evaluate("ctm.sharedState().then((s) => ctm.state.server.share(s)).then((b) => b.text())");
     let file = browser.profile.join("shared.html");
     std::fs::write(&file, html.as_str().unwrap()).unwrap();
+    // A link of which the end is missing.
+    browser.open(&link[..link.len() - 20]);
+    browser.until("document.querySelector('#problem')?.innerText.includes('the link is damaged')");
+    browser.until("ctm.state.entry.value === 'mandelbrot'");
     drop(files);
     browser.open(&format!("file://{}", file.display()));
     browser.until("window.ctm && document.querySelectorAll('.lane').length === 16");
@@ -202,8 +213,7 @@ fn drop_files(browser: &mut Browser, paths: &[PathBuf]) {
 #[test]
 fn files_are_dropped_into_the_window() {
     let Some((files, mut browser)) = started() else { return };
-    browser.open(&files.address);
-    browser.until(READY);
+    open_waves(&mut browser, &files.address);
     // A capture, at its last draw.
     drop_files(&mut browser, &[captures().join("plasma.capture")]);
     browser.until(&format!("ctm.state.given.value === 'capture' && {READY}"));

@@ -119,12 +119,12 @@ impl OpenError {
 
 /// The bytes of an open file.
 #[derive(Debug)]
-pub(crate) enum Bytes {
+pub(crate) enum FileBytes {
     Disk(File),
     Memory(Cursor<Arc<[u8]>>),
 }
 
-impl Read for Bytes {
+impl Read for FileBytes {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Disk(file) => file.read(buffer),
@@ -133,7 +133,7 @@ impl Read for Bytes {
     }
 }
 
-impl Seek for Bytes {
+impl Seek for FileBytes {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match self {
             Self::Disk(file) => file.seek(to),
@@ -145,7 +145,7 @@ impl Seek for Bytes {
 /// An open regular file. It ends at its length when it was opened, even if it grows.
 #[derive(Debug)]
 pub struct Input {
-    file: Bytes,
+    file: FileBytes,
     bytes: u64,
     at: u64,
 }
@@ -279,11 +279,11 @@ impl Input {
 }
 
 /// Opens a regular file; its size.
-pub(crate) fn open_regular(path: &Path) -> Result<(Bytes, u64), Problem> {
+pub(crate) fn open_regular(path: &Path) -> Result<(FileBytes, u64), Problem> {
     match memory::find(path) {
         Some(Ok(Entry::File(bytes))) => {
             let length = bytes.len() as u64;
-            return Ok((Bytes::Memory(Cursor::new(bytes)), length));
+            return Ok((FileBytes::Memory(Cursor::new(bytes)), length));
         }
         Some(Ok(Entry::Folder)) => return Err(Problem::NotRegular("directory")),
         Some(Err(e)) => return Err(Problem::Io(e)),
@@ -302,7 +302,7 @@ pub(crate) fn open_regular(path: &Path) -> Result<(Bytes, u64), Problem> {
     }
     let file = options.open(path).map_err(Problem::Io)?;
     let bytes = regular(&file.metadata().map_err(Problem::Io)?)?;
-    Ok((Bytes::Disk(file), bytes))
+    Ok((FileBytes::Disk(file), bytes))
 }
 
 /// The size of a regular file.
