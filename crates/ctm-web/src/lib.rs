@@ -1,6 +1,6 @@
-//! The page of `ctm serve` in a browser tab, without a server: the same questions and answers ([`ctm_ide::serve::Local`]), as WebAssembly.
+//! The page of `ctm serve` in a browser tab, without a server: the same questions and answers (`ctm_ide::serve::Local`), as WebAssembly.
 //!
-//! `cargo xtask site` builds it. A worker of the page holds a [`Page`](web::Page) (`editors/page/src/worker.ts`), so that a run never blocks the page, and ends with the worker.
+//! `cargo xtask site` builds it. A worker of the page holds a `Page` (`assets/worker.js`), so that a run never blocks the page, and ends with the worker.
 //!
 //! It holds no logic, and nothing at all on other systems.
 
