@@ -1,13 +1,13 @@
 //! Rows of 64 lanes: the operands of the portable machines of both instruction sets.
 //!
 //! Every operation is a plain loop over the lanes of a row, which the compiler vectorises. Loops with a fused
-//! multiply-add are compiled for hosts that have one ([`on_this_host`]); others compute as the reference functions do.
+//! multiply-add are compiled for hosts that have one ([`on_this_host`]); others add in double precision, rounded to odd.
 //!
 //! **Exactness.** Where single precision rounds as the reference does, it is used; a row in which some lane comes near the smallest normal
 //! number, where the two differ, is computed again by the reference function.
 
 pub use crate::launch::wavefronts::wave::{LANES, Row};
-use ctm_exec::float::{INFINITY, MIN_NORMAL, NAN, SIGN, flush, number};
+use ctm_exec::float::{INFINITY, MIN_NORMAL, NAN, SIGN, Wide, flush, number};
 use ctm_exec::x1k::ops::{ZeroRule, mad, omod_factor, output_modifier};
 use ctm_isa::x1k::ops::Omod;
 
@@ -118,26 +118,29 @@ pub fn fma<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
 /// A product and a sum with one rounding, times an output modifier: as `ctm_exec::x1k::ops::mad` and `output_modifier`.
 #[inline(always)]
 pub fn fused<const FUSED: bool>(a: &Row, b: &Row, c: &Row, zero_wins: bool, omod: Omod) -> Row {
-    if FUSED {
-        let plain = matches!(omod, Omod::U1 | Omod::Disabled);
-        let factor = omod_factor(omod) as f32;
-        let (row, rare) = match (plain, zero_wins) {
-            (true, false) => fused_fast::<true, false>(a, b, c, factor),
-            (true, true) => fused_fast::<true, true>(a, b, c, factor),
-            (false, false) => fused_fast::<false, false>(a, b, c, factor),
-            (false, true) => fused_fast::<false, true>(a, b, c, factor),
-        };
-        if !rare {
-            return row;
-        }
+    let plain = matches!(omod, Omod::U1 | Omod::Disabled);
+    let factor = omod_factor(omod) as f32;
+    let (row, rare) = match (plain, zero_wins) {
+        (true, false) => fused_fast::<FUSED, true, false>(a, b, c, factor),
+        (true, true) => fused_fast::<FUSED, true, true>(a, b, c, factor),
+        (false, false) => fused_fast::<FUSED, false, false>(a, b, c, factor),
+        (false, true) => fused_fast::<FUSED, false, true>(a, b, c, factor),
+    };
+    if !rare {
+        return row;
     }
     let zero = if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee };
     map3(a, b, c, |a, b, c| output_modifier(mad(a, b, c, zero), omod, false))
 }
 
-/// The same in single precision; returns whether some lane may be wrong.
+/// The same, rounded to single precision before the output modifier; returns whether some lane may be wrong.
 #[inline(always)]
-fn fused_fast<const PLAIN: bool, const ZERO_WINS: bool>(a: &Row, b: &Row, c: &Row, factor: f32) -> (Row, bool) {
+fn fused_fast<const FUSED: bool, const PLAIN: bool, const ZERO_WINS: bool>(
+    a: &Row,
+    b: &Row,
+    c: &Row,
+    factor: f32,
+) -> (Row, bool) {
     let (mut row, mut rare) = ([0; LANES], 0);
     for lane in 0..LANES {
         let (mut x, mut y, z) = (number(a[lane]), number(b[lane]), number(c[lane]));
@@ -145,7 +148,9 @@ fn fused_fast<const PLAIN: bool, const ZERO_WINS: bool>(a: &Row, b: &Row, c: &Ro
             let zero = (x * y).is_nan() & ((x == 0.0) | (y == 0.0));
             (x, y) = if zero { (0.0, 0.0) } else { (x, y) };
         }
-        let sum = x.mul_add(y, z);
+        // The product is exact in double precision, and a sum rounded to odd is rounded once more without harm.
+        let sum =
+            if FUSED { x.mul_add(y, z) } else { Wide::sum(f64::from(x) * f64::from(y), f64::from(z)).get() as f32 };
         let magnitude = sum.to_bits() & !SIGN;
         if PLAIN {
             // It may have been smaller than that before rounding.
