@@ -375,8 +375,8 @@ fn a_profile_shows_its_share_and_stops() {
     let server = Server::start();
     opened(&mut browser, &server, "mandelbrot");
     // A part of the picture: the interpreter counts it in a second or two.
-    browser.evaluate("ctm.state.files.value = ctm.state.files.value.map((f) => f.name === 'job.toml' ? { ...f, text: f.text.replace(/^domain = .*$/m, 'domain = [96, 160, 175, 239]') } : f), ctm.state.runJob()");
-    browser.until(&format!("ctm.state.run.value.domain[2] === 175 && {READY}"));
+    browser.evaluate("ctm.state.files.value = ctm.state.files.value.map((f) => f.name === 'job.toml' ? { ...f, text: f.text.replace(/^domain = .*$/m, 'domain = [96, 160, 255, 319]') } : f), ctm.state.runJob()");
+    browser.until(&format!("ctm.state.run.value.domain[2] === 255 && {READY}"));
     browser.evaluate("ctm.seen = [], new MutationObserver(() => { const bar = document.querySelector('header [role=progressbar][aria-valuenow]'); if (bar) ctm.seen.push(+bar.getAttribute('aria-valuenow')); }).observe(document.querySelector('header'), { subtree: true, childList: true, attributes: true }), ctm.state.show('profile')");
     browser.until("document.querySelectorAll('#profile tbody tr').length > 5 && !ctm.state.working.value");
     let seen = browser.evaluate("ctm.seen");

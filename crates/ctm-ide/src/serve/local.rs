@@ -148,7 +148,9 @@ mod tests {
         assert_eq!(names, ["cube.toml", "cube.vsh", "cube.psh"]);
 
         let entries = asked(&page, "entries", &json!({}));
-        assert_eq!(entries["entries"].as_array().unwrap().len(), 27 + 3);
+        let built_in = asked(&Local::new(), "entries", &json!({}));
+        let count = |entries: &Value| entries["entries"].as_array().map_or(0, Vec::len);
+        assert_eq!(count(&entries), count(&built_in) + 3);
         assert_eq!(entries["entries"][0]["part"], "own");
         assert!(page.put(&[("notes.txt".to_owned(), b"nothing".to_vec())]).unwrap().is_empty());
         assert!(page.put(&[("../a.x1k".to_owned(), Vec::new())]).unwrap_err().contains("no place in the folder"));
