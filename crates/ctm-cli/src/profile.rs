@@ -166,7 +166,7 @@ fn as_text(profile: &Profile, slots: Option<(u64, u64)>) -> String {
 fn glsl_text(profile: &Profile) -> String {
     let Some(glsl) = &profile.listing.glsl else { return String::new() };
     let mut all = BTreeMap::<usize, (u64, Vec<usize>)>::new();
-    for (line, of) in glsl.pairs(&profile.listing) {
+    for (line, of) in profile.listing.glsl_pairs() {
         let (sum, lines) = all.entry(of).or_default();
         *sum += profile.of_line(line).map_or(0, |count| clocks(&count));
         lines.push(line);

@@ -179,6 +179,20 @@ impl Listing {
         format!("{lines} of {}", self.name)
     }
 
+    /// Lines with their lines of the GLSL, in the order of the listing; none where there is no GLSL.
+    #[must_use]
+    pub fn glsl_pairs(&self) -> Vec<(usize, usize)> {
+        let mut all = BTreeMap::new();
+        for (at, unit, line) in self.glsl.iter().flat_map(|glsl| glsl.instructions()) {
+            let own = match unit {
+                Some(unit) => self.line_of_part(at, 1 << unit),
+                None => self.line(at),
+            };
+            all.extend(own.map(|own| (own, line)));
+        }
+        all.into_iter().collect()
+    }
+
     /// The line of the GLSL for an instruction, as [`Self::glsl_of_part`].
     #[must_use]
     pub fn glsl_of(&self, at: At) -> String {

@@ -99,7 +99,7 @@ pub(super) fn trace(recorded: &Recorded) -> Trace {
         glsl: listing.glsl.as_ref().map(|glsl| GlslText {
             name: glsl.name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
             text: glsl.lines.iter().map(|line| format!("{line}\n")).collect(),
-            pairs: glsl.pairs(listing),
+            pairs: listing.glsl_pairs(),
         }),
     }
 }

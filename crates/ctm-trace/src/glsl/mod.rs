@@ -11,7 +11,6 @@
 mod flow;
 mod text;
 
-use crate::listing::Listing;
 use ctm_exec::observe::At;
 use ctm_jobs::draw::Pair;
 use flow::{Constants, Flow, Output, Value};
@@ -146,18 +145,9 @@ impl GlslLines {
         line.checked_sub(1).and_then(|n| self.lines.get(n)).map_or("", |line| line.trim())
     }
 
-    /// Lines of a listing with their lines here, in the order of the listing.
-    #[must_use]
-    pub fn pairs(&self, listing: &Listing) -> Vec<(usize, usize)> {
-        let mut all = BTreeMap::new();
-        for (&(at, unit), &line) in &self.line_of {
-            let own = match unit {
-                Some(unit) => listing.line_of_part(at, 1 << unit),
-                None => listing.line(at),
-            };
-            all.extend(own.map(|own| (own, line)));
-        }
-        all.into_iter().collect()
+    /// The lines of instructions: of each, and the unit of a group where it is one of a group.
+    pub(crate) fn instructions(&self) -> impl Iterator<Item = (At, Option<u8>, usize)> {
+        self.line_of.iter().map(|(&(at, unit), &line)| (at, unit, line))
     }
 }
 
