@@ -327,7 +327,7 @@ fn a_mesh_is_turned_and_approached() {
         );
     }
     browser.until(&format!("ctm.state.viewer.value.distance < 0.65 && {covered} > {}", size * 5 / 4));
-    // The traced pixel exports what the picture has.
+    // The traced pixel exports the colours of the picture.
     let agrees = "(() => { const o = ctm.state.shownOutput.value, v = ctm.state.valuesOf(o), [i, j] = ctm.state.at.value, all = ctm.state.steps.value; if (!all || ctm.state.working.value) return false; const wrote = all.writes(all.count - 1, ctm.state.lane.value).find((w) => w.name === 'PIX0.x'); const f = new Float32Array(new Uint32Array([wrote.bits]).buffer)[0]; return Math.abs(Math.min(1, Math.max(0, f)) - v[(j * o.width + i) * 4]) < 0.01; })()";
     browser.until(agrees);
     // Keys, and back.

@@ -280,7 +280,7 @@ fn answers_name_the_line_of_the_shader() {
         position.contains("skin.vert line 20: gl_Position") && position.contains("skin.vert line 17: mat4 skin"),
         "{position}"
     );
-    // As a flag, and what is wrong with it.
+    // As a flag, and its mistakes.
     let folder = examples.join("skin").display().to_string();
     let [gsh, glb, bones] = ["skin.gsh", "skin.glb", "bones.npy"].map(|name| format!("{folder}/{name}"));
     let given = |glsl: &str| {

@@ -67,7 +67,7 @@ pub enum Step {
 /// ```
 /// use ctm_exec::epilogue::{Epilogue, Step};
 ///
-/// // Red as 8 bits, over the low byte of what is there.
+/// // Red as 8 bits, over the low byte of the old element.
 /// let mut list = Epilogue::default();
 /// let red = list.step(Step::Exported { output: 0, element: 0 });
 /// let red = list.step(Step::Clamp(red));

@@ -1,4 +1,4 @@
-//! Launches with epilogues: engines compute and store what targets hold after each pixel.
+//! Launches with epilogues: engines compute and store the targets' elements after each pixel.
 //!
 //! Truth: the reference interpreter, after which memory applies the lists pixel by pixel.
 

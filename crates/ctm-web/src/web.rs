@@ -42,7 +42,7 @@ impl Page {
         self.added.push((name, bytes));
     }
 
-    /// Puts the added files beside those that are there; the names of what can be opened.
+    /// Puts the added files beside those that are there; the names of entries that can be opened.
     ///
     /// # Errors
     /// In words: a name leads out of the folder, or a program cannot be opened.

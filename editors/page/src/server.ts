@@ -7,7 +7,7 @@ export interface Server {
   share(state: string): Promise<Blob>;
   /** Ends everything that runs; its questions fail with `Replaced`. */
   stop(): void;
-  /** Puts files of the user beside those that are there; the names of what can be opened. A server gets its files with its command. */
+  /** Puts files of the user beside those that are there; the names of entries that can be opened. A server gets its files with its command. */
   put?(files: [string, Uint8Array][]): Promise<string[]>;
   /** There is no server: the page has an address that others can open, too. */
   readonly isLocal: boolean;

@@ -278,7 +278,7 @@ export interface WhyNode {
   from: (number)[];
 }
 
-export interface Progress {
+export interface ProfileShare {
   /** The share that is counted, 0 to 1; none before it begins and after its end. */
   share: number | null;
 }
@@ -496,7 +496,7 @@ export interface Answers {
   trace: Trace;
   why: Why;
   profile: ProfileCounts;
-  progress: Progress;
+  progress: ProfileShare;
   inspect: Inspected;
   vertices: Vertices;
 }

@@ -19,7 +19,7 @@ pub(crate) const PER_LAUNCH: usize = MOST_PACKED;
 /// Quads whose parameters are interpolated together.
 const TOGETHER: usize = 32;
 
-/// Adjacent quads of a piece from which on it is worth it to compute once what they have in common.
+/// Adjacent quads of a piece from which on it pays to compute their common parts once.
 const LEAST_SHARED: usize = 3;
 
 /// A quad of the pixel program. Its uncovered pixels run, too, and are not counted.

@@ -140,7 +140,7 @@ impl<'a> StageMemory<'a, '_> {
     }
 }
 
-/// What a target holds after a pixel's colours: of its number, its format, what it holds, and the colours by output. `None`: it is not written.
+/// The element of a target after a pixel's colours: of its number, its format, its old element, and the colours by output. `None`: it is not written.
 pub(crate) type MergePixel<'a> = dyn Fn(u8, &Colours, u128, &dyn Fn(u8) -> [u32; 4]) -> Option<u128> + Sync + 'a;
 
 /// Where the colours of a launch go whose lanes are pixels.

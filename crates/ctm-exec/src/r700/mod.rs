@@ -421,7 +421,7 @@ pub trait Memory: Sync {
     }
 
     /// The arrays of the targets of [`Launch::epilogues`], in their order, for engines that compute new elements by these; `None` (the default) when they have to commit.
-    /// An element is one number, which has the element's bits. Otherwise as [`Self::direct`], which asks for what programs export.
+    /// An element is one number, which has the element's bits. Otherwise as [`Self::direct`], which asks for programs' exports.
     fn merged(&mut self, targets: &[u8]) -> Option<Direct<'_>> {
         let _ = targets;
         None

@@ -78,8 +78,8 @@ questions! {
     "trace": wire::Trace = |question, context| Ok(steps::trace(&traced(question, context)?.0));
     "why": wire::Why = why;
     "profile": wire::ProfileCounts = profile;
-    "progress": wire::Progress = |question, _| {
-        Ok(wire::Progress { share: question.ticket.and_then(progress::share) })
+    "progress": wire::ProfileShare = |question, _| {
+        Ok(wire::ProfileShare { share: question.ticket.and_then(progress::share) })
     };
     "inspect": wire::Inspected = inspected;
     "vertices": wire::Vertices = vertices;

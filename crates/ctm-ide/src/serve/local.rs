@@ -113,7 +113,7 @@ mod tests {
         (name.to_owned(), std::fs::read(root.join(path)).unwrap())
     }
 
-    /// A folder of files with a job, a capture, a vertex program with its pixel program, a container; and what cannot be opened.
+    /// A folder of files with a job, a capture, a vertex program with its pixel program, a container; and files that cannot be opened.
     #[test]
     fn files_are_put_and_opened() {
         let mut page = Local::new();

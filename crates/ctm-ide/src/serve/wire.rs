@@ -346,7 +346,7 @@ wire! {
         from: Vec<usize>,
     }
     /// How far a profile is.
-    struct Progress {
+    struct ProfileShare {
         /// The share that is counted, 0 to 1; none before it begins and after its end.
         share: Option<f64>,
     }

@@ -2,8 +2,8 @@
 //!
 //! The program is read in the order of its text, twice, so that names go around loops. A value under a condition is made of the condition's names as well.
 
-use super::text::{CodeLine, Shader};
-use super::{NameTable, Names, likeness};
+use super::text::{CodeLine, GlslShader};
+use super::{NameSet, NameTable, likeness};
 use ctm_exec::observe::At;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::inst::{AluInst, Cf, CfExport, ClauseBody, Fetch, Group, Kcache};
@@ -11,21 +11,21 @@ use ctm_isa::r700::ops::{ExportType, KcacheMode, Kind, Sel, Slots, Source, Speci
 use ctm_jobs::draw::{Part, UniformPlace};
 use std::collections::BTreeMap;
 
-/// Constants of a line that a clause locks.
+/// KnownConstants of a line that a clause locks.
 const LINE: usize = 16;
 
 /// Places of constants with names.
 #[derive(Debug, Default)]
-pub(super) struct Constants {
+pub(super) struct KnownConstants {
     /// Constant and element, by buffer; `None`: the constant file.
     elements: BTreeMap<(Option<u8>, usize, usize), usize>,
-    /// Names in a buffer that is fetched at an index.
-    buffers: BTreeMap<u8, Names>,
+    /// NameSet in a buffer that is fetched at an index.
+    buffers: BTreeMap<u8, NameSet>,
     /// Samplers by number.
     samplers: BTreeMap<u8, usize>,
 }
 
-impl Constants {
+impl KnownConstants {
     pub(super) fn of(part: &Part, names: &NameTable) -> Self {
         let mut all = Self::default();
         for uniform in part.all_uniforms() {
@@ -69,9 +69,9 @@ impl Constants {
 /// An element of a register, or a previous result.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Value {
-    made: Names,
+    made: NameSet,
     /// The name whose value it is, unchanged.
-    copy: Names,
+    copy: NameSet,
     /// The line of the instruction that made it.
     line: Option<usize>,
 }
@@ -79,7 +79,7 @@ pub(super) struct Value {
 impl Value {
     /// The value of a name.
     pub(super) fn named(number: usize) -> Self {
-        let name = Names::from([number]);
+        let name = NameSet::from([number]);
         Self { made: name.clone(), copy: name, line: None }
     }
 }
@@ -97,10 +97,10 @@ pub(super) enum Output {
 /// The names that operands bring.
 #[derive(Clone, Debug, Default)]
 struct Reads {
-    named: Names,
-    made: Names,
+    named: NameSet,
+    made: NameSet,
     /// Operands that no name is of, with their lines.
-    lines: Vec<(Names, usize)>,
+    lines: Vec<(NameSet, usize)>,
     /// Magnitudes of literal operands.
     literals: Vec<u32>,
 }
@@ -185,18 +185,18 @@ impl Reads {
 pub(super) struct Flow {
     /// Lines of instructions, and of units of groups.
     pub(super) lines: BTreeMap<(At, Option<u8>), usize>,
-    /// Names that exported parameters are made of, by parameter and element.
-    pub(super) parameters: BTreeMap<(u8, u8), Names>,
+    /// NameSet that exported parameters are made of, by parameter and element.
+    pub(super) parameters: BTreeMap<(u8, u8), NameSet>,
     registers: BTreeMap<(u8, u8), Value>,
     /// Results of the previous group: x, y, z, w, t.
     previous: [Value; 5],
-    /// Names of the conditions around, innermost last.
-    conditions: Vec<Names>,
+    /// NameSet of the conditions around, innermost last.
+    conditions: Vec<NameSet>,
 }
 
 /// The context of reading a program.
 struct Reading<'a> {
-    constants: &'a Constants,
+    constants: &'a KnownConstants,
     lines: &'a [CodeLine],
     output: &'a dyn Fn(Output) -> Option<usize>,
 }
@@ -206,8 +206,8 @@ impl Flow {
     pub(super) fn of(
         program: &Program,
         start: &BTreeMap<(u8, u8), Value>,
-        constants: &Constants,
-        shader: &Shader,
+        constants: &KnownConstants,
+        shader: &GlslShader,
         output: &dyn Fn(Output) -> Option<usize>,
     ) -> Self {
         let reading = Reading { constants, lines: &shader.lines, output };
@@ -228,7 +228,7 @@ impl Flow {
                     (Cf::Alu(alu), ClauseBody::Alu(clause)) => {
                         let info = alu.word1.op.info();
                         if info.pushes > 0 {
-                            flow.conditions.push(Names::new());
+                            flow.conditions.push(NameSet::new());
                         }
                         let locks = alu.kcache();
                         for (item, group) in (0..).zip(&clause.groups) {
@@ -258,7 +258,7 @@ impl Flow {
 
     /// Writes an element.
     fn write(&mut self, place: (u8, u8), value: Value) {
-        if self.conditions.iter().all(Names::is_empty) {
+        if self.conditions.iter().all(NameSet::is_empty) {
             self.registers.insert(place, value);
             return;
         }
@@ -266,7 +266,7 @@ impl Flow {
         let mut made = value.made;
         made.extend(&known.made);
         self.conditions.iter().for_each(|of| made.extend(of));
-        *known = Value { made, copy: Names::new(), line: value.line };
+        *known = Value { made, copy: NameSet::new(), line: value.line };
     }
 
     fn operands(&self, group: &Group, inst: &AluInst, locks: &[Kcache; 2], reading: &Reading<'_>) -> Reads {
@@ -329,7 +329,7 @@ impl Flow {
                 condition.extend(&reads.made);
             }
             let is_move = op.name() == "MOV";
-            let copy = if is_move { reads.named.clone() } else { Names::new() };
+            let copy = if is_move { reads.named.clone() } else { NameSet::new() };
             results[slot.unit as usize] = Value { made: reads.made, copy, line };
         }
         for slot in &group.slots {
@@ -374,7 +374,7 @@ impl Flow {
             let value = match sel {
                 Sel::Mask => continue,
                 Sel::Zero | Sel::One => Value::default(),
-                _ => Value { made: reads.made.clone(), copy: Names::new(), line },
+                _ => Value { made: reads.made.clone(), copy: NameSet::new(), line },
             };
             self.write((register, n), value);
         }
@@ -382,7 +382,7 @@ impl Flow {
 
     fn export(&mut self, at: At, export: &CfExport, reading: &Reading<'_>) {
         let word = &export.word1;
-        let (mut written, mut lines) = (Names::new(), Vec::new());
+        let (mut written, mut lines) = (NameSet::new(), Vec::new());
         for n in 0..=word.burst_count {
             let register = export.word0.rw_gpr.saturating_add(n);
             let number = u8::try_from(export.word0.array_base).unwrap_or(u8::MAX).saturating_add(n);

@@ -13,12 +13,12 @@ mod text;
 
 use ctm_exec::observe::At;
 use ctm_jobs::draw::Pair;
-use flow::{Constants, Flow, Output, Value};
+use flow::{Flow, KnownConstants, Output, Value};
 use std::collections::{BTreeMap, BTreeSet};
-use text::Shader;
+use text::GlslShader;
 
-/// Names, by their numbers in a [`NameTable`].
-type Names = BTreeSet<usize>;
+/// NameSet, by their numbers in a [`NameTable`].
+type NameSet = BTreeSet<usize>;
 
 /// All names of a pair of shaders.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ impl NameTable {
 
 /// How alike two sets are: 1 the same, 0 nothing in common.
 #[allow(clippy::cast_precision_loss, reason = "counts of names")]
-fn likeness(a: &Names, b: &Names) -> f64 {
+fn likeness(a: &NameSet, b: &NameSet) -> f64 {
     let both = a.intersection(b).count();
     let all = a.len() + b.len() - both;
     if all == 0 { 1.0 } else { both as f64 / all as f64 }
@@ -61,7 +61,7 @@ impl GlslLines {
     #[must_use]
     pub fn of_pair(pair: &Pair, vertex: (&str, &str), pixel: (&str, &str)) -> [Self; 2] {
         let mut names = NameTable::default();
-        let shaders = [vertex.1, pixel.1].map(|text| Shader::read(text, &mut names));
+        let shaders = [vertex.1, pixel.1].map(|text| GlslShader::read(text, &mut names));
         let links = pair.links();
         // Attributes come in registers; a matrix has one for each column, at the next locations.
         let mut start = BTreeMap::new();
@@ -73,7 +73,7 @@ impl GlslLines {
             }
             last = name;
         }
-        let constants = Constants::of(&pair.vertex, &names);
+        let constants = KnownConstants::of(&pair.vertex, &names);
         let position = names.find("gl_Position");
         let of_vertex = |output| match output {
             Output::Position => position,
@@ -116,7 +116,8 @@ impl GlslLines {
             Output::Depth => depth,
             Output::Position | Output::Parameter(..) => None,
         };
-        let pixels = Flow::of(&pair.pixel.program, &start, &Constants::of(&pair.pixel, &names), &shaders[1], &of_pixel);
+        let pixels =
+            Flow::of(&pair.pixel.program, &start, &KnownConstants::of(&pair.pixel, &names), &shaders[1], &of_pixel);
         let lines = |(name, text): (&str, &str), flow: Flow| Self {
             name: name.to_owned(),
             lines: text.lines().map(str::to_owned).collect(),

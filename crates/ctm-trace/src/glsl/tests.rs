@@ -165,7 +165,7 @@ fn numbers_tell_lines_apart() {
     assert_eq!(pixel.line_of.get(&(At { pc: 0, item: Some(0), fetch: false }, Some(2))), Some(&10));
 }
 
-/// Names of other shaders, and none at all: no line is invented.
+/// NameSet of other shaders, and none at all: no line is invented.
 #[test]
 fn what_does_not_fit_has_no_line() {
     let [vertex, pixel] = of("void main() { gl_PointSize = 1.0; }", "uniform vec4 other; void main() { }");
@@ -189,7 +189,7 @@ void main() {
         h;
 }";
     let mut names = NameTable::default();
-    let shader = Shader::read(text, &mut names);
+    let shader = GlslShader::read(text, &mut names);
     let made = |line: usize| {
         let found = shader.lines.iter().filter(|of| of.line == line).max_by_key(|of| of.made.len()).unwrap();
         let mut all: Vec<String> =
@@ -204,5 +204,7 @@ void main() {
     assert_eq!(made(8), ["Block.inner", "b", "c", "d"]);
     assert_eq!(made(9), ["a"]);
     assert_eq!(made(11), ["Block.inner", "a", "b", "c", "d"], "a statement of two lines, and the part that was there");
-    assert!(shader.lines.iter().any(|line| line.line == 11 && line.writes == Names::from([names.find("f").unwrap()])));
+    assert!(
+        shader.lines.iter().any(|line| line.line == 11 && line.writes == NameSet::from([names.find("f").unwrap()]))
+    );
 }

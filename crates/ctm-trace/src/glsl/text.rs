@@ -1,9 +1,9 @@
 //! GLSL, read for names: of each line, the names that it mentions and the names that its value is made of.
 //!
-//! It is no compiler: types, scopes of blocks and conditional compilation are not followed. What is followed is the way of names through local variables, through
+//! It is no compiler: types, scopes of blocks and conditional compilation are not followed. It follows names through local variables, through
 //! calls of functions, and from a condition to the assignments under it.
 
-use super::{NameTable, Names, likeness};
+use super::{NameSet, NameTable, likeness};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A name that is linked: of an interface of the shader.
@@ -19,30 +19,30 @@ enum Interface {
 pub(super) struct CodeLine {
     /// Its number, from 1.
     pub(super) line: usize,
-    /// Names that it mentions.
-    pub(super) named: Names,
-    /// Names that its value is made of.
-    pub(super) made: Names,
+    /// NameSet that it mentions.
+    pub(super) named: NameSet,
+    /// NameSet that its value is made of.
+    pub(super) made: NameSet,
     /// Outputs that it writes.
-    pub(super) writes: Names,
+    pub(super) writes: NameSet,
     /// Magnitudes of its numbers: bits of floats.
     pub(super) literals: BTreeSet<u32>,
 }
 
 /// A shader.
 #[derive(Debug, Default)]
-pub(super) struct Shader {
+pub(super) struct GlslShader {
     /// Its lines of code, in the order of the text; a line with several statements several times.
     pub(super) lines: Vec<CodeLine>,
     /// Its declared interface.
     interface: BTreeMap<String, (usize, Interface, Option<u8>)>,
-    /// Names that variables are made of at the end: outputs by their names, others with their function's.
-    values: BTreeMap<String, Names>,
-    /// Names that parameters stand for, where every call passes one as it is.
-    aliases: BTreeMap<String, Names>,
+    /// NameSet that variables are made of at the end: outputs by their names, others with their function's.
+    values: BTreeMap<String, NameSet>,
+    /// NameSet that parameters stand for, where every call passes one as it is.
+    aliases: BTreeMap<String, NameSet>,
 }
 
-/// Names of the language that are inputs or outputs.
+/// NameSet of the language that are inputs or outputs.
 const BUILT_IN: &[(&str, Interface)] = &[
     ("gl_Position", Interface::Out),
     ("gl_PointSize", Interface::Out),
@@ -190,7 +190,7 @@ fn split<'s, 't>(tokens: &'s [Token<'t>], mark: &str) -> Vec<&'s [Token<'t>]> {
 const ASSIGNMENTS: [&str; 9] = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="];
 
 /// A function: its name, its parameters and its body.
-struct Function<'s, 't> {
+struct GlslFunction<'s, 't> {
     name: &'t str,
     parameters: Vec<&'t str>,
     body: &'s [Token<'t>],
@@ -198,16 +198,16 @@ struct Function<'s, 't> {
 
 /// A round over the text.
 struct Round<'r, 't> {
-    shader: &'r mut Shader,
+    shader: &'r mut GlslShader,
     names: &'r NameTable,
     defines: &'r BTreeMap<&'t str, Vec<Token<'t>>>,
     parameters: BTreeMap<&'t str, Vec<&'t str>>,
     function: &'t str,
-    /// Names of the conditions around.
-    conditions: Vec<Names>,
+    /// NameSet of the conditions around.
+    conditions: Vec<NameSet>,
 }
 
-impl Shader {
+impl GlslShader {
     pub(super) fn read(text: &str, names: &mut NameTable) -> Self {
         let (tokens, defines) = tokens(text);
         let mut shader = Self::default();
@@ -238,7 +238,7 @@ impl Shader {
                         };
                         let parameters =
                             parameters.into_iter().map(|part| name_of(part).map_or("", |n| part[n].0)).collect();
-                        functions.push(Function { name: head[open - 1].0, parameters, body });
+                        functions.push(GlslFunction { name: head[open - 1].0, parameters, body });
                     }
                     _ if is_block => {
                         let until = (at..tokens.len()).find(|&n| tokens[n].0 == ";").unwrap_or(tokens.len());
@@ -286,7 +286,7 @@ impl Shader {
         shader
     }
 
-    /// Names of a declaration at the top: inputs, outputs, uniforms.
+    /// NameSet of a declaration at the top: inputs, outputs, uniforms.
     fn declared(&mut self, head: &[Token<'_>], names: &mut NameTable) {
         let qualifier = head.iter().find_map(|token| match token.0 {
             "in" | "attribute" => Some(Interface::In),
@@ -344,7 +344,7 @@ impl Shader {
 
     /// The output that a value of these names is: the one whose value is made of the most similar names, among those that the fragment shader reads; `None` where
     /// several are as similar.
-    pub(super) fn varying(&self, made: &Names, fragment: &Self) -> Option<usize> {
+    pub(super) fn varying(&self, made: &NameSet, fragment: &Self) -> Option<usize> {
         let linked =
             |number: usize| fragment.interface.values().any(|known| known.0 == number && known.1 != Interface::Other);
         let outputs = self
@@ -381,9 +381,9 @@ impl<'t> Round<'_, 't> {
         if self.shader.interface.contains_key(name) { name.to_owned() } else { format!("{}:{name}", self.function) }
     }
 
-    /// Names that tokens mention, and names that their value is made of.
-    fn value(&mut self, tokens: &[Token<'t>]) -> (Vec<(usize, usize)>, Names) {
-        let (mut named, mut made) = (Vec::new(), Names::new());
+    /// NameSet that tokens mention, and names that their value is made of.
+    fn value(&mut self, tokens: &[Token<'t>]) -> (Vec<(usize, usize)>, NameSet) {
+        let (mut named, mut made) = (Vec::new(), NameSet::new());
         let mut at = 0;
         while at < tokens.len() {
             let (token, line) = tokens[at];
@@ -450,14 +450,14 @@ impl<'t> Round<'_, 't> {
     }
 
     /// Notes a statement's lines.
-    fn note(&mut self, tokens: &[Token<'t>], named: &[(usize, usize)], made: &Names, writes: Option<usize>) {
+    fn note(&mut self, tokens: &[Token<'t>], named: &[(usize, usize)], made: &NameSet, writes: Option<usize>) {
         let mut last = 0;
         for &(_, line) in tokens {
             if line == last {
                 continue;
             }
             last = line;
-            let own: Names = named.iter().filter(|of| of.1 == line).map(|of| of.0).collect();
+            let own: NameSet = named.iter().filter(|of| of.1 == line).map(|of| of.0).collect();
             let writes = writes.into_iter().collect();
             let literals = tokens.iter().filter(|of| of.1 == line).filter_map(|(token, _)| literal(token)).collect();
             self.shader.lines.push(CodeLine { line, named: own, made: made.clone(), writes, literals });
@@ -501,7 +501,7 @@ impl<'t> Round<'_, 't> {
             left.iter().find(|token| is_name(token.0)).map_or("", |token| token.0)
         };
         let is_part = !is_declared && left.len() > 1;
-        // Names in indices are read.
+        // NameSet in indices are read.
         let (indices, of) = self.value(left);
         let output = self.shader.interface.get(target).map(|known| known.0);
         named.extend(indices);
@@ -536,7 +536,7 @@ impl<'t> Round<'_, 't> {
             word @ ("if" | "while" | "for" | "switch") if tokens.get(at + 1).is_some_and(|next| next.0 == "(") => {
                 let end = closed(tokens, at + 1);
                 let inside = &tokens[at + 2..(end - 1).max(at + 2)];
-                let mut condition = Names::new();
+                let mut condition = NameSet::new();
                 let parts = split(inside, ";");
                 for (n, part) in parts.iter().enumerate() {
                     // The middle part of `for` is its condition; the last one belongs to each iteration.

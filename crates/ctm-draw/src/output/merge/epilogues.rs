@@ -1,4 +1,4 @@
-//! Epilogues of the targets of a draw: for launches that compute and store what targets hold.
+//! Epilogues of the targets of a draw: for launches that compute and store the targets' elements.
 
 use super::{Merger, Plan, Plans};
 use crate::output::epilogue;

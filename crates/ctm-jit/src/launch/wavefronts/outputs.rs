@@ -142,7 +142,7 @@ pub struct Outputs<'a> {
     pub targets: Vec<Output<'a>>,
     /// The test before the store, if there is one.
     pub conditional: Option<ConditionalRows<'a>>,
-    /// The operations that made what targets store, in the order of these; they are part of the program.
+    /// The operations that made the targets' elements, in the order of these; they are part of the program.
     pub epilogues: &'a [TargetEpilogue],
     /// The targets whose elements are start values of the program, in the order of these.
     pub stored: Vec<usize>,

@@ -238,7 +238,7 @@ impl Launched for R700<'_> {
         let uniforms = uniforms(launch, artifact, &*self.memory)?;
         let has_epilogues = !launch.epilogues.is_empty();
         let (outputs, reads) = if has_epilogues {
-            // An epilogue may have no use for what it reads.
+            // An epilogue may have no use for a value that it reads.
             let stored = epilogues::stored(launch)?.into_iter().filter(|(var, _)| artifact.start.contains(var));
             let stored: Vec<u8> = stored.map(|of| of.1).collect();
             Outputs::merged(&mut *self.memory, (&artifact.exports, &stored), launch)?
@@ -259,7 +259,7 @@ impl Launched for R700<'_> {
             (of.direct(&direct, &mut done), done)
         };
         let gives_up = artifact.may_exceed(of.fuel);
-        // What epilogues made of a target cannot be made once more.
+        // The results of epilogues cannot be computed twice.
         let narrows = !(gives_up && has_epilogues);
         if let Some(wavefront) = narrower(of, launch, artifact, (&uniforms, &bindings)).filter(|_| narrows) {
             // All parts of a wavefront together issue at least as many instructions as the wavefront.
