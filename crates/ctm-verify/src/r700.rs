@@ -119,6 +119,17 @@ impl Memory for WriteLog<'_> {
     }
 }
 
+/// The mapped arrays of memory with shadows in place of targets; `None`: not all targets have one.
+fn shadowed<'m>(answers: &'m mut Answers<'_, Target>, of_memory: Direct<'m>, targets: &[Target]) -> Option<Direct<'m>> {
+    let Direct { textures, targets: own, reads } = of_memory;
+    let lent = answers.shadows.lend(targets);
+    if own.iter().zip(&lent).any(|(own, lent)| own.is_some() != lent.is_some()) {
+        return None;
+    }
+    answers.lent |= !targets.is_empty();
+    Some(Direct { textures, targets: lent, reads })
+}
+
 /// Memory that replays recorded answers, and compares. Mapped targets are replaced by their shadows.
 struct Player<'a> {
     memory: &'a mut dyn Memory,
@@ -158,23 +169,13 @@ impl Memory for Player<'_> {
     }
 
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
-        let Direct { textures, targets: own, reads } = self.memory.direct(textures, targets)?;
-        let lent = self.answers.shadows.lend(targets);
-        if own.iter().zip(&lent).any(|(own, lent)| own.is_some() != lent.is_some()) {
-            return None;
-        }
-        self.answers.lent |= !targets.is_empty();
-        Some(Direct { textures, targets: lent, reads })
+        let of_memory = self.memory.direct(textures, targets)?;
+        shadowed(&mut self.answers, of_memory, targets)
     }
 
     fn merged(&mut self, targets: &[u8]) -> Option<Direct<'_>> {
         let wanted: Vec<Target> = targets.iter().map(|&number| Target::Pixel(number)).collect();
-        let Direct { textures, targets: own, reads } = self.memory.merged(targets)?;
-        let lent = self.answers.shadows.lend(&wanted);
-        if own.iter().zip(&lent).any(|(own, lent)| own.is_some() != lent.is_some()) {
-            return None;
-        }
-        self.answers.lent |= !targets.is_empty();
-        Some(Direct { textures, targets: lent, reads })
+        let of_memory = self.memory.merged(targets)?;
+        shadowed(&mut self.answers, of_memory, &wanted)
     }
 }

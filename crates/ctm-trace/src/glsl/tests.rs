@@ -156,7 +156,7 @@ fn instructions_have_the_lines_of_their_names() {
     assert_eq!(pixel[&15], ["2.2 x", "2.2 y", "2.2 z", "3"]);
 }
 
-/// Two statements with the same names are told apart by their numbers.
+/// The numbers of two statements with the same names decide between them.
 #[test]
 fn numbers_tell_lines_apart() {
     let fragment =
