@@ -319,6 +319,32 @@ impl Ready<'_> {
     }
 }
 
+/// All factors.
+#[cfg(test)]
+pub(crate) const FACTORS: [Factor; 21] = [
+    Factor::Zero,
+    Factor::One,
+    Factor::SourceColour,
+    Factor::OneMinusSourceColour,
+    Factor::SourceAlpha,
+    Factor::OneMinusSourceAlpha,
+    Factor::DestinationAlpha,
+    Factor::OneMinusDestinationAlpha,
+    Factor::DestinationColour,
+    Factor::OneMinusDestinationColour,
+    Factor::SourceAlphaSaturate,
+    Factor::BothSourceAlpha,
+    Factor::BothInverseSourceAlpha,
+    Factor::ConstantColour,
+    Factor::OneMinusConstantColour,
+    Factor::Source1Colour,
+    Factor::OneMinusSource1Colour,
+    Factor::Source1Alpha,
+    Factor::OneMinusSource1Alpha,
+    Factor::ConstantAlpha,
+    Factor::OneMinusConstantAlpha,
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -380,32 +406,9 @@ mod tests {
     #[test]
     fn rows_are_blended_as_pixels_are() {
         let values = [0.0, 0.25, 1.0, -0.5, 3.0, f32::INFINITY, f32::NAN, 1e-30];
-        let factors = [
-            Factor::Zero,
-            Factor::One,
-            Factor::SourceColour,
-            Factor::OneMinusSourceColour,
-            Factor::SourceAlpha,
-            Factor::OneMinusSourceAlpha,
-            Factor::DestinationAlpha,
-            Factor::OneMinusDestinationAlpha,
-            Factor::DestinationColour,
-            Factor::OneMinusDestinationColour,
-            Factor::SourceAlphaSaturate,
-            Factor::BothSourceAlpha,
-            Factor::BothInverseSourceAlpha,
-            Factor::ConstantColour,
-            Factor::OneMinusConstantColour,
-            Factor::Source1Colour,
-            Factor::OneMinusSource1Colour,
-            Factor::Source1Alpha,
-            Factor::OneMinusSource1Alpha,
-            Factor::ConstantAlpha,
-            Factor::OneMinusConstantAlpha,
-        ];
         let combines = [Combine::Add, Combine::Subtract, Combine::ReverseSubtract, Combine::Min, Combine::Max];
         let mut rows = Rows::default();
-        for (k, (&source, &destination)) in factors.iter().flat_map(|s| factors.iter().map(move |d| (s, d))).enumerate()
+        for (k, (&source, &destination)) in FACTORS.iter().flat_map(|s| FACTORS.iter().map(move |d| (s, d))).enumerate()
         {
             let colour = BlendEquation { source, destination, combine: combines[k % 5] };
             let alpha = BlendEquation { source: destination, destination: source, combine: combines[k / 5 % 5] };
