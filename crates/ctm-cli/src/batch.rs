@@ -83,7 +83,7 @@ fn parsed(line: &str) -> Result<(PathBuf, Option<IsaName>, Vec<Given>), JobError
     Ok((file, isa, flags))
 }
 
-/// Runs the job of a line; its object as text, and its exit code. The text is made here: the object, thousands of numbers, belongs to the memory of the thread that ran the job.
+/// Runs the job of a line; its object as text, and its exit code.
 fn run_line(line: &BatchLine, directory: &Path, args: &RunArgs, control: &Control) -> (String, Exit) {
     let report = parsed(&line.text).and_then(|(file, isa, flags)| {
         let file = directory.join(file);
@@ -92,13 +92,17 @@ fn run_line(line: &BatchLine, directory: &Path, args: &RunArgs, control: &Contro
         (job.run.counters, job.run.threads) = (args.stats, 1);
         job.run_under(control, |_| {})
     });
-    let (mut value, exit) = match report {
-        Ok(report) => (report.json(), Exit::Done),
-        Err(e) => (failure_json(&e), exit_of(&e)),
-    };
-    value["line"] = json!(line.number);
-    value["job"] = json!(line.text);
-    (format!("{value}\n"), exit)
+    let about = [("line", json!(line.number)), ("job", json!(line.text))];
+    match report {
+        Ok(report) => (format!("{}\n", report.json(&about)), Exit::Done),
+        Err(e) => {
+            let mut failure = failure_json(&e);
+            for (key, value) in about {
+                failure[key] = value;
+            }
+            (format!("{failure}\n"), exit_of(&e))
+        }
+    }
 }
 
 /// Runs the jobs of a list on all cores, each on one, and prints an object a job in the order of the list.

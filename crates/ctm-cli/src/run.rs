@@ -64,11 +64,10 @@ fn run_job(console: &Console, args: &RunArgs, file: &Path) -> Ending {
     let differs = comparisons.iter().any(|c| c.differing > 0);
     let exit = if differs { Exit::Differs } else { Exit::Done };
     if args.json {
-        let mut value = report.json();
-        if !comparisons.is_empty() {
-            value["comparisons"] = comparisons.iter().map(Comparison::json).collect();
-        }
-        console.print(&format!("{value}\n"))?;
+        let compared = comparisons.iter().map(Comparison::json).collect();
+        let more = [("comparisons", compared)];
+        let object = report.json(if comparisons.is_empty() { &[] } else { &more });
+        console.print(&format!("{object}\n"))?;
         return Ok(exit);
     }
     console.reports(&report.reports);

@@ -287,9 +287,9 @@ pub unsafe extern "C" fn ctm_result_json(result: *const JobResult, json: *mut *m
             clear(json)?;
             &borrow(result, "result")?.report
         };
-        let value = report.json();
+        let text = report.json(&[]);
         // SAFETY: `clear` saw that it may be written.
-        unsafe { give(json, Bytes::new(value.to_string().into_bytes())) };
+        unsafe { give(json, Bytes::new(text.into_bytes())) };
         Ok(())
     })
 }
