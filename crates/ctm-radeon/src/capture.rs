@@ -145,7 +145,7 @@ impl<W: Write> Writer<W> {
         known.info = info;
         let mut out = Pages { buffer, body: Vec::new(), to: &mut self.to };
         let mut chunk = vec![0; 64 * PAGE];
-        // Known pages that are in no part any more are 0 now.
+        // Pages of the last submission that no part holds now have become 0.
         let mut absent: Vec<u32> = known.pages.keys().copied().collect();
         absent.sort_unstable();
         for (start, end) in parts {

@@ -123,7 +123,7 @@ impl StoredTexture {
         });
         let bytes = bytes.collect();
         let (numbers, sign) = match numbers {
-            // Of floats the numbers do not matter.
+            // The number format of float formats has no effect.
             NumberType::Unorm | NumberType::Srgb | NumberType::Float => (NumFormat::Norm, FormatComp::Unsigned),
             NumberType::Snorm => (NumFormat::Norm, FormatComp::Signed),
             NumberType::Uscaled => (NumFormat::Scaled, FormatComp::Unsigned),

@@ -84,7 +84,7 @@ fn program_file(program: &ProgramSource) -> Option<&PathBuf> {
 pub(super) enum Opened {
     Job(Box<Job>),
     Drawing(Box<Drawing>),
-    /// A capture, draws that are as they are, and its bytes.
+    /// A capture, whose draws cannot be edited, and its size in bytes.
     Capture(Arc<dyn Draws>, u64),
     /// A recording of devices.
     Recording(PathBuf),

@@ -40,7 +40,7 @@ pub enum Masks {
     Words,
 }
 
-/// The length of strips: groups of instructions that are emitted for one register part after the other.
+/// The length of strips. A strip is a group of instructions; its code handles the first part of all registers, then the next part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strips {
     /// Single instructions: the code of a part is beside that of the others. For targets with many registers.
