@@ -3,7 +3,7 @@
 //! An archive of the files of `cargo xtask install` (stripped command, static on Linux, manual pages, completions, headers, libraries), with licences and the change
 //! log; the packages of the registry, in one archive; the Python wheel, where Python is there; the notes of the release; and SHA-256 sums of all of them. The same sources and tools give the same names; archives also hold the times of their files.
 
-use super::install::{install_with, make_relocatable, target};
+use super::install::{Profile, install_with, make_relocatable, target};
 use super::python;
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -56,7 +56,7 @@ pub(crate) fn dist() -> Result<(), String> {
     }
     let name = format!("ctm-{}-{}-{}", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH, std::env::consts::OS);
     let prefix = place.join(&name);
-    install_with(&prefix, true)?;
+    install_with(&prefix, Profile::Release, true)?;
     make_relocatable(&prefix)?;
     for page in PAGES {
         let (from, to) = (root().join(page), prefix.join(page));

@@ -14,26 +14,51 @@ const STRICT: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 const LANGUAGES: &[(&str, &str, &str, &[&str])] =
     &[("cc", "CC", "c", &["c99", "c11", "c17"]), ("c++", "CXX", "cpp", &["c++98", "c++11", "c++14", "c++17", "c++20"])];
 
+/// A profile of cargo.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Profile {
+    /// The profile of tests: after these, hardly anything is left to compile.
+    Dev,
+    /// The profile of everything that is installed.
+    Release,
+}
+
+impl Profile {
+    /// Cargo's option for it, and the folder of its artefacts below `target`.
+    fn option_and_folder(self) -> (&'static [&'static str], &'static str) {
+        match self {
+            Self::Dev => (&[], "debug"),
+            Self::Release => (&["--release"], "release"),
+        }
+    }
+
+    /// Its command, once that is built.
+    pub(crate) fn binary(self) -> PathBuf {
+        target().join(self.option_and_folder().1).join(format!("ctm{}", std::env::consts::EXE_SUFFIX))
+    }
+}
+
 /// The command to `bin`, its pages and completions to `share`, headers to `include/ctm`, libraries to `lib`, `ctm.pc` to `lib/pkgconfig`.
-pub(crate) fn install(prefix: &Path) -> Result<(), String> {
-    install_with(prefix, false)
+pub(crate) fn install(prefix: &Path, profile: Profile) -> Result<(), String> {
+    install_with(prefix, profile, false)
 }
 
 /// The same; `alone`: the command needs no library of the system, where that can be.
-pub(crate) fn install_with(prefix: &Path, alone: bool) -> Result<(), String> {
+pub(crate) fn install_with(prefix: &Path, profile: Profile, alone: bool) -> Result<(), String> {
     fs::create_dir_all(prefix).map_err(|e| told(prefix, &e))?;
     let prefix = prefix.canonicalize().map_err(|e| told(prefix, &e))?;
-    build()?;
+    let (option, folder) = profile.option_and_folder();
+    build(option)?;
     let (include, lib) = (prefix.join("include/ctm"), prefix.join("lib"));
     copy_tree(&root().join("crates/ctm-capi/include"), &include)?;
-    let built = target().join("release");
+    let built = target().join(folder);
     for (from, to) in libraries() {
         copy(&built.join(from), &lib.join(to))?;
     }
     link(&lib)?;
     let pc = lib.join("pkgconfig/ctm.pc");
     write(&pc, &pkg_config(&prefix.display().to_string()))?;
-    let command = install_command(&prefix, alone)?;
+    let command = install_command(&prefix, profile, alone)?;
     say(&format!(
         "{}, headers in {}, libraries in {}, {}",
         command.display(),
@@ -57,8 +82,10 @@ const COMPLETIONS: &[(&str, &str)] = &[
 ];
 
 /// Installs the command, its manual pages and completions; returns the command's path.
-fn install_command(prefix: &Path, alone: bool) -> Result<PathBuf, String> {
-    let mut build = vec!["rustc", "--release", "-p", "ctm-cli", "--bin", "ctm", "--", "-C", STRIPPED];
+fn install_command(prefix: &Path, profile: Profile, alone: bool) -> Result<PathBuf, String> {
+    let mut build = vec!["rustc"];
+    build.extend(profile.option_and_folder().0);
+    build.extend(["-p", "ctm-cli", "--bin", "ctm", "--", "-C", STRIPPED]);
     if alone && STATIC {
         // Libraries are compiled alike either way; only the final link differs.
         build.extend(["-C", "target-feature=+crt-static"]);
@@ -66,7 +93,7 @@ fn install_command(prefix: &Path, alone: bool) -> Result<PathBuf, String> {
     } else {
         cargo("the command", &build, &[])?;
     }
-    let built = release_binary();
+    let built = profile.binary();
     let command = prefix.join("bin").join(built.file_name().unwrap_or_default());
     copy(&built, &command)?;
     let pages = prefix.join("share/man/man1");
@@ -89,7 +116,7 @@ const STRIPPED: &str = "strip=symbols";
 
 /// Builds the examples outside the project with the flags of `ctm.pc`, against the shared and the static library, and runs them; once under
 /// valgrind, and once recorded and run again.
-pub(crate) fn c_examples() -> Result<(), String> {
+pub(crate) fn c_examples(profile: Profile) -> Result<(), String> {
     if !LANGUAGES.iter().any(|l| compiler(l).is_some()) {
         say("skipped: there is no C or C++ compiler");
         return Ok(());
@@ -98,7 +125,7 @@ pub(crate) fn c_examples() -> Result<(), String> {
     // Examples name other examples' files from where they lie.
     let beside = root().join("examples/c");
     let prefix = place.join("prefix");
-    install(&prefix)?;
+    install(&prefix, profile)?;
     let prefix = prefix.canonicalize().map_err(|e| told(&prefix, &e))?;
     let shared = pkg_config_flags(&prefix)?;
     let valgrind = has("valgrind");
@@ -210,15 +237,12 @@ pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// The command of the release profile.
-pub(crate) fn release_binary() -> PathBuf {
-    target().join("release").join(format!("ctm{}", std::env::consts::EXE_SUFFIX))
-}
-
 /// Builds everything that is installed by one cargo command: packages that are built one by one select other features of their dependencies, and
 /// each selection compiles the whole workspace again.
-fn build() -> Result<(), String> {
-    let mut packages = vec!["build", "--release", "-p", "ctm-cli", "-p", "ctm-capi"];
+fn build(profile: &[&'static str]) -> Result<(), String> {
+    let mut packages = vec!["build"];
+    packages.extend(profile);
+    packages.extend(["-p", "ctm-cli", "-p", "ctm-capi"]);
     if cfg!(target_os = "linux") {
         packages.extend(["-p", "ctm-radeon-shim"]);
     }

@@ -1,5 +1,6 @@
 //! The project's own chores: `cargo xtask check` runs in CI, `cargo xtask examples` checks and runs the examples.
 
+use install::Profile;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -40,8 +41,8 @@ fn main() -> ExitCode {
         ["examples"] => examples::run(),
         [chore @ ("example-data" | "grammars" | "seeds")] => with_libraries(&[chore]),
         ["page"] => page::bundle(&root()),
-        ["install", "--prefix", prefix] => install::install(Path::new(prefix)),
-        ["c-examples"] => install::c_examples(),
+        ["install", "--prefix", prefix] => install::install(Path::new(prefix), Profile::Release),
+        ["c-examples"] => install::c_examples(Profile::Release),
         ["book"] => examples::binary().and_then(|ctm| book(&ctm)),
         ["site", to] => examples::binary().and_then(|ctm| {
             let to = std::path::absolute(to).map_err(|e| format!("{to}: {e}"))?;
@@ -56,7 +57,7 @@ fn main() -> ExitCode {
         ["dist"] => dist::dist(),
         ["tidy"] => tidy::check(),
         ["everywhere", ref targets @ ..] => everywhere::everywhere(targets),
-        ["python", ref interpreters @ ..] => python::check(interpreters),
+        ["python", ref interpreters @ ..] => python::check(interpreters, Profile::Release),
         _ => {
             say(USAGE);
             return ExitCode::from(2);
@@ -114,23 +115,24 @@ const STAGES: &[(&str, Stage)] = &[
         let fuzz = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz"];
         cargo("fuzz targets compile", &fuzz, &[("CUSTOM_LIBFUZZER_PATH", "target/no-libfuzzer.a")])
     }),
+    // From here on everything is built in the profile of tests: another one would compile the whole tree once more.
     ("the README's first command", || {
-        let readme = ["run", "--release", "--", "run", "examples/mandelbrot/job.toml"];
-        cargo("the README's first command", &readme, &[])
+        let readme = ["run", "--", "run", "examples/mandelbrot/job.toml"];
+        cargo("the README's first command, without optimisation", &readme, &[])
     }),
     ("examples", || {
         say("== examples");
-        examples::run_with(&install::release_binary())
+        examples::run_with(&Profile::Dev.binary())
     }),
     ("the C library", || {
         say("== the C library: install it, build and run its C and C++ programs");
-        install::c_examples()
+        install::c_examples(Profile::Dev)
     }),
     ("the Python package", || {
         say("== the Python package");
-        python::check(&[])
+        python::check(&[], Profile::Dev)
     }),
-    ("the book", || book(&install::release_binary())),
+    ("the book", || book(&Profile::Dev.binary())),
 ];
 
 /// A chore of the package `chores`, which uses the project's libraries.

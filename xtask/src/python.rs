@@ -3,6 +3,7 @@
 //! Nothing has to be installed by hand: where there is no `maturin`, an environment below `target` gets one from the package index. Without Python, its module `venv`
 //! or the network the step is skipped, and says so.
 
+use crate::install::Profile;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use xtask::{root, run, say};
@@ -64,11 +65,11 @@ fn maturin() -> Option<PathBuf> {
 
 /// Builds the wheel as it is published; `None` where there is no maturin, after a message.
 pub(crate) fn wheel() -> Result<Option<PathBuf>, String> {
-    build(false)
+    build(None)
 }
 
-/// `for_tests`: the build reuses the crates of the command's release build, so it does not optimise across crates.
-fn build(for_tests: bool) -> Result<Option<PathBuf>, String> {
+/// `for_tests`: with this profile, the build reuses the crates of that profile's command, so it does not optimise across crates.
+fn build(for_tests: Option<Profile>) -> Result<Option<PathBuf>, String> {
     let Some(maturin) = maturin() else { return Ok(None) };
     let wheels = root().join("target/wheels");
     // Earlier builds are stale.
@@ -78,8 +79,11 @@ fn build(for_tests: bool) -> Result<Option<PathBuf>, String> {
         }
     }
     let mut build = Command::new(maturin);
-    build.args(["build", "--release", "--manifest-path", "python/Cargo.toml", "--out"]).arg(&wheels);
-    if for_tests {
+    build.args(["build", "--manifest-path", "python/Cargo.toml", "--out"]).arg(&wheels);
+    if for_tests != Some(Profile::Dev) {
+        build.arg("--release");
+    }
+    if for_tests.is_some() {
         build.env("CARGO_PROFILE_RELEASE_LTO", "false").env("CARGO_TARGET_DIR", root().join("target"));
     }
     run(build.current_dir(root()))?;
@@ -89,8 +93,8 @@ fn build(for_tests: bool) -> Result<Option<PathBuf>, String> {
 }
 
 /// Builds the package, and installs and tests it with each of these interpreters; with the usual one where none is named.
-pub(crate) fn check(interpreters: &[&str]) -> Result<(), String> {
-    let Some(wheel) = build(true)? else { return Ok(()) };
+pub(crate) fn check(interpreters: &[&str], profile: Profile) -> Result<(), String> {
+    let Some(wheel) = build(Some(profile))? else { return Ok(()) };
     let interpreters = if interpreters.is_empty() { &[PYTHON] } else { interpreters };
     interpreters.iter().try_for_each(|interpreter| check_with(interpreter, &wheel))
 }
