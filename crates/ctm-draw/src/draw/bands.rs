@@ -533,7 +533,9 @@ impl Batch<'_, '_, '_, '_> {
         let Some(covered) = self.test(band, &piece.setup, covered) else { return Ok(true) };
         let merger = &mut self.mergers[band];
         let fault = |fault| DrawError::Program { stage: "pixel", fault };
-        if staged != 0 && starts.are_uniform() && over.is_uniform(shader) {
+        // Where blending reads what is there, code blends faster than rows are.
+        let is_one = staged != 0 && !(is_merged && merger.reads_stored());
+        if is_one && starts.are_uniform() && over.is_uniform(shader) {
             let colours = shader.run_one(&starts, staged).map_err(fault)?;
             merger.merge_band(&covered, &Sources::One(colours));
             return Ok(true);
