@@ -53,7 +53,7 @@ pub use resources::{BufferWords, TargetWords, colour_target, depth_format, depth
 pub use set::Set;
 pub(crate) use state::raster_scissor;
 pub use state::{
-    Geometry, Lists, SpecialOp, Stages, draw_state, geometry, samples, special_op, stream_output, topology, write_mask,
+    Geometry, Lists, SpecialOp, Stages, draw_state, geometry, samples, special_op, stream_output, topology, write_masks,
 };
 pub use submit::{Next, Stepped, Submitted};
 pub use textures::{TextureWords, sampler};
