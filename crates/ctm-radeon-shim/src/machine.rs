@@ -12,6 +12,7 @@ use ctm_radeon::execute::{Device, DrawOptions, GpuMemory, Next, Notes, told_note
 use ctm_radeon::packets::Packets;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::{self, ThreadId};
 
 /// How many different messages a process prints; a program may repeat one error a million times.
 const MOST_TOLD: usize = 100;
@@ -31,7 +32,36 @@ pub(crate) struct Machine {
 
 struct Running {
     device: Device,
-    threads: rayon::ThreadPool,
+    threads: Threads,
+}
+
+/// The threads of draws. The submitting thread is one of them: to hand a small submission to another thread takes longer than to execute it.
+struct Threads {
+    pool: rayon::ThreadPool,
+    /// The thread that submits, if it is one of the pool; `None`: any may submit.
+    submitter: Option<ThreadId>,
+}
+
+impl Threads {
+    /// Threads for submissions of this one.
+    fn here() -> Result<Self, String> {
+        let new = || rayon::ThreadPoolBuilder::new().thread_name(|n| format!("radeon-{n}"));
+        // A thread can be in one pool only.
+        let (pool, submitter) = match new().use_current_thread().build() {
+            Ok(pool) => (Ok(pool), Some(thread::current().id())),
+            Err(_) => (new().build(), None),
+        };
+        Ok(Self { pool: pool.map_err(|e| format!("no threads can be started: {e}"))?, submitter })
+    }
+
+    /// Executes a submission of this thread.
+    fn execute<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> Result<T, String> {
+        // In a pool of one thread, others would wait for it forever.
+        if self.submitter.is_some_and(|submitter| submitter != thread::current().id()) {
+            *self = Self::here()?;
+        }
+        Ok(self.pool.install(work))
+    }
 }
 
 impl Machine {
@@ -69,20 +99,21 @@ impl Machine {
         if self.executes() {
             let mut notes = std::mem::take(&mut self.notes);
             let first = self.draws;
-            let running = self.running()?;
+            let Running { device, threads } = self.running()?;
             let mut noted = Vec::new();
             let problems = caught(|| {
-                running.threads.install(|| {
+                threads.execute(|| {
                     if !settings().check {
-                        return running.device.submit(&chunks.words, &list, &mut memory).problems;
+                        return device.submit(&chunks.words, &list, &mut memory).problems;
                     }
                     let mut step = |stepped: &ctm_radeon::execute::Stepped<'_>| {
                         noted.extend(notes.new_of(first + stepped.outline.draw, stepped));
                         Next::Continue
                     };
-                    running.device.submit_watched(&chunks.words, &list, &mut memory, &mut step).problems
+                    device.submit_watched(&chunks.words, &list, &mut memory, &mut step).problems
                 })
-            });
+            })
+            .and_then(|executed| executed);
             self.notes = notes;
             for (draw, note) in noted {
                 self.tell(format!(
@@ -110,8 +141,7 @@ impl Machine {
             let name = settings().engine.as_deref().and_then(EngineKind::from_name);
             let kind = name.map_or_else(EngineKind::preferred, Ok).map_err(|e| e.to_string())?;
             let engine = kind.engine().map_err(|e| e.to_string())?;
-            let threads = rayon::ThreadPoolBuilder::new().thread_name(|n| format!("radeon-{n}")).build();
-            let threads = threads.map_err(|e| format!("no threads can be started: {e}"))?;
+            let threads = Threads::here()?;
             let mut device = Device::new(engine);
             device.set_chip(settings().chip.streams());
             device.set_options(DrawOptions { checks: settings().check, ..DrawOptions::default() });
