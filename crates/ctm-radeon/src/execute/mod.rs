@@ -41,7 +41,7 @@ mod textures;
 
 pub use crate::registers::resource::{VALID_BUFFER, VALID_TEXTURE, kind_of};
 pub use device::{Deadline, Device, DrawOptions, Problem};
-pub use memory::{Buffers, GpuMemory};
+pub use memory::{BufferId, Buffers, GpuMemory};
 pub use notes::{Notes, told_note};
 pub use outline::{DrawCall, IndexSource, Outline, TargetPicture};
 pub use programs::{Loaded, Lookup, NoEnd, length_slots};
