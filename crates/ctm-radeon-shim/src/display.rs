@@ -378,7 +378,11 @@ pub(crate) fn create_dumb(call: &mut Call<'_>) -> Answer {
 /// MAP_DUMB: where in the descriptor the buffer lies.
 pub(crate) fn map_dumb(call: &mut Call<'_>) -> Answer {
     let handle = call.argument.u32(0);
-    let offset = call.space.table(|table| table.get(handle).map(|buffer| buffer.offset))?;
+    let offset = call.space.table(|table| {
+        let buffer = table.get_mut(handle)?;
+        buffer.is_mapped();
+        Some(buffer.offset)
+    })?;
     call.argument.set64(8, offset.ok_or(libc::ENOENT)?);
     Ok(())
 }

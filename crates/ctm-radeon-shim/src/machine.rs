@@ -2,16 +2,17 @@
 
 use crate::chunks::Chunks;
 use crate::settings::{report, settings};
-use crate::space::Space;
+use crate::space::{FileId, Space};
 use crate::table::Buffer;
 use ctm::EngineKind;
 use ctm_isa::diag::Severity;
 use ctm_radeon::Relocation;
 use ctm_radeon::check::{Finding, check_for, rule};
-use ctm_radeon::execute::{Device, DrawOptions, GpuMemory, Next, Notes, told_note};
+use ctm_radeon::execute::{BufferId, Device, DrawOptions, GpuMemory, Next, Notes, told_note};
 use ctm_radeon::packets::Packets;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::{self, ThreadId};
 
 /// How many different messages a process prints; a program may repeat one error a million times.
 const MOST_TOLD: usize = 100;
@@ -31,7 +32,36 @@ pub(crate) struct Machine {
 
 struct Running {
     device: Device,
-    threads: rayon::ThreadPool,
+    threads: Threads,
+}
+
+/// The threads of draws. The submitting thread is one of them: to hand a small submission to another thread takes longer than to execute it.
+struct Threads {
+    pool: rayon::ThreadPool,
+    /// The thread that submits, if it is one of the pool; `None`: any may submit.
+    submitter: Option<ThreadId>,
+}
+
+impl Threads {
+    /// Threads for submissions of this one.
+    fn here() -> Result<Self, String> {
+        let new = || rayon::ThreadPoolBuilder::new().thread_name(|n| format!("radeon-{n}"));
+        // A thread can be in one pool only.
+        let (pool, submitter) = match new().use_current_thread().build() {
+            Ok(pool) => (Ok(pool), Some(thread::current().id())),
+            Err(_) => (new().build(), None),
+        };
+        Ok(Self { pool: pool.map_err(|e| format!("no threads can be started: {e}"))?, submitter })
+    }
+
+    /// Executes a submission of this thread.
+    fn execute<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> Result<T, String> {
+        // In a pool of one thread, others would wait for it forever.
+        if self.submitter.is_some_and(|submitter| submitter != thread::current().id()) {
+            *self = Self::here()?;
+        }
+        Ok(self.pool.install(work))
+    }
 }
 
 impl Machine {
@@ -41,13 +71,19 @@ impl Machine {
         settings().execute
     }
 
-    /// Checks a submission and executes it, as the settings say; returns its number of draws.
+    /// Checks a submission and executes it, as the settings say; returns its number of draws. `own`: which of its buffers nothing but streams of this process can have written.
     ///
     /// # Errors
     /// The kernel would refuse the submission; the reason in words.
-    pub(crate) fn run(&mut self, space: &Space, chunks: &Chunks, buffers: &[Buffer]) -> Result<u64, String> {
+    pub(crate) fn run(
+        &mut self,
+        (space, file): (&Space, FileId),
+        chunks: &Chunks,
+        (buffers, own): (&[Buffer], &[bool]),
+    ) -> Result<u64, String> {
         let chip = settings().chip.streams();
-        let mut memory = Memory::of(space, buffers).map_err(|e| format!("its buffers cannot be mapped: {e}"))?;
+        let mut memory =
+            Memory::of(space, file, (buffers, own)).map_err(|e| format!("its buffers cannot be mapped: {e}"))?;
         let list = buffers.iter().zip(&chunks.relocations);
         let list: Vec<Relocation> = list
             .map(|(buffer, entry)| Relocation { handle: entry[0], base: buffer.offset, size: buffer.size })
@@ -69,20 +105,21 @@ impl Machine {
         if self.executes() {
             let mut notes = std::mem::take(&mut self.notes);
             let first = self.draws;
-            let running = self.running()?;
+            let Running { device, threads } = self.running()?;
             let mut noted = Vec::new();
             let problems = caught(|| {
-                running.threads.install(|| {
+                threads.execute(|| {
                     if !settings().check {
-                        return running.device.submit(&chunks.words, &list, &mut memory).problems;
+                        return device.submit(&chunks.words, &list, &mut memory).problems;
                     }
                     let mut step = |stepped: &ctm_radeon::execute::Stepped<'_>| {
                         noted.extend(notes.new_of(first + stepped.outline.draw, stepped));
                         Next::Continue
                     };
-                    running.device.submit_watched(&chunks.words, &list, &mut memory, &mut step).problems
+                    device.submit_watched(&chunks.words, &list, &mut memory, &mut step).problems
                 })
-            });
+            })
+            .and_then(|executed| executed);
             self.notes = notes;
             for (draw, note) in noted {
                 self.tell(format!(
@@ -110,8 +147,7 @@ impl Machine {
             let name = settings().engine.as_deref().and_then(EngineKind::from_name);
             let kind = name.map_or_else(EngineKind::preferred, Ok).map_err(|e| e.to_string())?;
             let engine = kind.engine().map_err(|e| e.to_string())?;
-            let threads = rayon::ThreadPoolBuilder::new().thread_name(|n| format!("radeon-{n}")).build();
-            let threads = threads.map_err(|e| format!("no threads can be started: {e}"))?;
+            let threads = Threads::here()?;
             let mut device = Device::new(engine);
             device.set_chip(settings().chip.streams());
             device.set_options(DrawOptions { checks: settings().check, ..DrawOptions::default() });
@@ -148,9 +184,12 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
 
 /// The buffers of a submission, each at its place in the memory file.
 struct Memory {
-    /// Place, size and bytes, by place.
-    parts: Vec<(u64, *mut [u8])>,
+    /// Place and bytes, by place, and the buffer where streams of this process alone write it.
+    parts: Vec<Part>,
 }
+
+/// See [`Memory`].
+type Part = (u64, *mut [u8], Option<BufferId>);
 
 // SAFETY: the bytes are mapped until the submission has ended, and belong to no thread.
 unsafe impl Send for Memory {}
@@ -159,10 +198,17 @@ unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    fn of(space: &Space, buffers: &[Buffer]) -> std::io::Result<Self> {
+    /// The last part that begins at an address or before it.
+    fn part(&self, address: u64) -> Option<Part> {
+        let at = self.parts.partition_point(|part| part.0 <= address).checked_sub(1)?;
+        self.parts.get(at).copied()
+    }
+
+    fn of(space: &Space, file: FileId, (buffers, own): (&[Buffer], &[bool])) -> std::io::Result<Self> {
         let mut parts = Vec::with_capacity(buffers.len());
-        for buffer in buffers {
-            parts.push((buffer.offset, space.bytes(buffer.offset, buffer.size)?));
+        for (buffer, &is_own) in buffers.iter().zip(own) {
+            let id = is_own.then_some([file.0, file.1, buffer.serial]);
+            parts.push((buffer.offset, space.bytes(buffer.offset, buffer.size)?, id));
         }
         parts.sort_unstable_by_key(|part| part.0);
         parts.dedup_by_key(|part| part.0);
@@ -171,8 +217,7 @@ impl Memory {
 
     /// The bytes of a range that lies in one buffer.
     fn find(&self, address: u64, length: u64) -> Option<*mut [u8]> {
-        let at = self.parts.partition_point(|part| part.0 <= address).checked_sub(1)?;
-        let (start, bytes) = self.parts[at];
+        let (start, bytes, _) = self.part(address)?;
         let from = usize::try_from(address - start).ok()?;
         let length = usize::try_from(length).ok()?;
         let inside = from.checked_add(length).is_some_and(|end| end <= bytes.len());
@@ -182,6 +227,10 @@ impl Memory {
 }
 
 impl GpuMemory for Memory {
+    fn own_buffer(&self, address: u64, _: u64) -> Option<BufferId> {
+        self.part(address)?.2
+    }
+
     fn bytes(&self, address: u64, length: u64) -> Option<&[u8]> {
         // SAFETY: mapped until the submission has ended; nothing here writes while `self` is borrowed so.
         self.find(address, length).map(|bytes| unsafe { &*bytes })
@@ -193,12 +242,11 @@ impl GpuMemory for Memory {
     }
 
     fn buffers_mut(&mut self) -> Option<Vec<(u64, &mut [u8])>> {
-        let apart =
-            |two: &[(u64, *mut [u8])]| two[0].0.checked_add(two[0].1.len() as u64).is_some_and(|end| end <= two[1].0);
+        let apart = |two: &[Part]| two[0].0.checked_add(two[0].1.len() as u64).is_some_and(|end| end <= two[1].0);
         if !self.parts.windows(2).all(apart) {
             return None;
         }
         // SAFETY: as above, and no two buffers have a byte in common: places in the file are places in its one mapping.
-        Some(self.parts.iter().map(|&(start, bytes)| (start, unsafe { &mut *bytes })).collect())
+        Some(self.parts.iter().map(|&(start, bytes, _)| (start, unsafe { &mut *bytes })).collect())
     }
 }

@@ -234,7 +234,11 @@ fn gem_create(call: &mut Call<'_>) -> Answer {
 /// GEM_MMAP: where in the file the buffer lies.
 fn gem_mmap(call: &mut Call<'_>) -> Answer {
     let handle = call.argument.u32(0);
-    let offset = call.space.table(|table| table.get(handle).map(|buffer| buffer.offset))?;
+    let offset = call.space.table(|table| {
+        let buffer = table.get_mut(handle)?;
+        buffer.is_mapped();
+        Some(buffer.offset)
+    })?;
     call.argument.set64(24, offset.ok_or(libc::ENOENT)?);
     Ok(())
 }

@@ -19,8 +19,14 @@ pub(crate) fn submit(process: &mut Process, space: &Space, file: FileId, chunks:
     }
     // The lock is held until the end: buffers can neither go nor be waited for while a submission uses them.
     space.table(|table| {
-        let buffers: Option<Vec<Buffer>> =
-            chunks.relocations.iter().map(|entry| table.get(entry[0]).copied()).collect();
+        let id = std::process::id();
+        let mut own = Vec::with_capacity(chunks.relocations.len());
+        let buffers = chunks.relocations.iter().map(|entry| {
+            let buffer = table.get_mut(entry[0])?;
+            own.push(buffer.written_by(id));
+            Some(*buffer)
+        });
+        let buffers: Option<Vec<Buffer>> = buffers.collect();
         let buffers = buffers.ok_or(libc::ENOENT)?;
         if buffers.iter().any(|buffer| buffer.exported != 0 && prime::at(file, buffer.offset).is_none()) {
             report(
@@ -30,7 +36,7 @@ pub(crate) fn submit(process: &mut Process, space: &Space, file: FileId, chunks:
         }
         let begun = Instant::now();
         let number = record(process, space, file, chunks, &buffers);
-        let outcome = process.machine.run(space, chunks, &buffers);
+        let outcome = process.machine.run((space, file), chunks, (&buffers, &own));
         process.submitted(chunks.words.len(), *outcome.as_ref().unwrap_or(&0), begun);
         let (answer, message) = match outcome {
             Ok(_) => (Ok(()), String::new()),

@@ -35,9 +35,14 @@ pub(crate) struct Buffer {
     pub pitch: u32,
     /// Not 0: its bytes are in a file of their own ([`crate::prime`]), which other processes may have.
     pub exported: u32,
+    /// Who can write its bytes: 0: no one yet; a process: its streams; [`ANYONE`]: programs, or several processes.
+    writer: u32,
     /// Of a free handle: the next free one, or 0.
     next_free: u32,
 }
+
+/// See [`Buffer::written_by`].
+const ANYONE: u32 = u32::MAX;
 
 /// The table. All zero is an empty one.
 #[repr(C)]
@@ -91,8 +96,7 @@ impl Table {
         // Once the end was reached, no place has only free bytes after it.
         let behind = offset + size - FIRST;
         self.next = if behind > self.next { behind } else { SPACE_BYTES };
-        self.buffers[place] =
-            Buffer { offset, size, serial: self.serial, domain, tiling: 0, pitch: 0, exported: 0, next_free: 0 };
+        self.buffers[place] = Buffer { offset, size, serial: self.serial, domain, ..Buffer::default() };
         Ok(handle)
     }
 
@@ -166,6 +170,17 @@ impl Table {
 }
 
 impl Buffer {
+    /// Records that the streams of a process may write it; returns whether nothing else ever could.
+    pub(crate) fn written_by(&mut self, process: u32) -> bool {
+        self.writer = if self.writer == 0 || self.writer == process { process } else { ANYONE };
+        self.writer != ANYONE && self.exported == 0
+    }
+
+    /// Records that programs may write it: from now on, for good.
+    pub(crate) fn is_mapped(&mut self) {
+        self.writer = ANYONE;
+    }
+
     /// Whether this is a buffer, and lies where buffers may.
     fn is_sound(&self) -> bool {
         self.size != 0
@@ -224,6 +239,22 @@ mod tests {
         for handle in [0, 128, u32::MAX] {
             assert!(table.get(handle).is_none(), "{handle}");
         }
+    }
+
+    #[test]
+    fn buffers_know_who_can_write_them() {
+        let mut table = table();
+        let handles: Vec<u32> = (0..3).map(|_| table.create(8192, 4096, 4).unwrap()).collect();
+        let mut writes = |n: usize, process| table.get_mut(handles[n]).unwrap().written_by(process);
+        assert!(writes(0, 7) && writes(0, 7) && writes(1, 8), "streams of one process");
+        assert!(!writes(0, 8) && !writes(0, 7), "and of another one");
+        table.get_mut(handles[1]).unwrap().is_mapped();
+        table.get_mut(handles[2]).unwrap().exported = 1;
+        let mut writes = |n: usize, process| table.get_mut(handles[n]).unwrap().written_by(process);
+        assert!(!writes(1, 8) && !writes(2, 7));
+        table.close(handles[0]);
+        let again = table.create(8192, 4096, 4).unwrap();
+        assert!(again == handles[0] && table.get_mut(again).unwrap().written_by(9), "a new buffer");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::rect::Rect;
 use crate::setup::Setup;
 use crate::setup::piece::{Coverer, Piece};
 use crate::state::{DrawError, DrawState};
+use crate::surface::targets::Open;
 use crate::vertex::Vertices;
 use rayon::prelude::*;
 use std::sync::OnceLock;
@@ -40,8 +41,10 @@ pub(crate) struct Bands<'a, 't> {
     pub(crate) runner: &'a Runner<'a>,
     pub(crate) state: &'a DrawState<'a>,
     pub(crate) shader: Option<Shader<'a>>,
-    /// One for each band, from the top.
+    /// One for each band, from the top. Targets are one band until a batch has many quads: most draws are small, and bands take as long to make.
     pub(crate) mergers: Vec<Merger<'a, 't>>,
+    /// The merger that was there before.
+    pub(crate) whole: Option<Merger<'a, 't>>,
     /// Rows of a band, even.
     pub(crate) rows: u32,
     pub(crate) bounds: Rect,
@@ -50,11 +53,36 @@ pub(crate) struct Bands<'a, 't> {
     pub(crate) shaded: [u64; 2],
 }
 
-impl Bands<'_, '_> {
+impl<'a, 't> Bands<'a, 't> {
+    /// Of a draw; `whole`: with all its targets.
+    pub(crate) fn new(
+        (runner, state, shader): (&'a Runner<'a>, &'a DrawState<'a>, Option<Shader<'a>>),
+        whole: Merger<'a, 't>,
+        bounds: Rect,
+        one_thread: bool,
+    ) -> Self {
+        let (mergers, rows) = (vec![whole], Open::rows_of_all(bounds));
+        Self { runner, state, shader, mergers, whole: None, rows, bounds, one_thread, shaded: [0; 2] }
+    }
+
+    /// Makes the bands, if there are none.
+    fn split(&mut self) {
+        if self.whole.is_none()
+            && let Some(mut whole) = self.mergers.pop()
+        {
+            (self.rows, self.mergers) = whole.split(self.bounds);
+            self.whole = Some(whole);
+        }
+    }
+
     /// Draws pieces, in order.
     pub(crate) fn draw(&mut self, Ready { pieces, vertices }: &Ready) -> Result<(), DrawError> {
         if pieces.is_empty() {
             return Ok(());
+        }
+        let quads = pieces.iter().map(Piece::most_quads).fold(0, u64::saturating_add);
+        if quads >= MANY {
+            self.split();
         }
         let coverer = Coverer::new(&self.state.raster);
         let raster = &self.state.raster;
@@ -81,7 +109,6 @@ impl Bands<'_, '_> {
             is_idle: !runner.is_observed()
                 && self.mergers.first().is_some_and(|merger| merger.is_idle(shader.is_some())),
         };
-        let quads = pieces.iter().map(Piece::most_quads).fold(0, u64::saturating_add);
         let rows = self.rows as i32;
         let done: Vec<Result<[u64; 2], DrawError>> = if quads < MANY || self.mergers.len() == 1 {
             vec![over.draw(&mut self.mergers, self.bounds, 0, pieces, 0..pieces.len() as u32)]
@@ -533,7 +560,9 @@ impl Batch<'_, '_, '_, '_> {
         let Some(covered) = self.test(band, &piece.setup, covered) else { return Ok(true) };
         let merger = &mut self.mergers[band];
         let fault = |fault| DrawError::Program { stage: "pixel", fault };
-        if staged != 0 && starts.are_uniform() && over.is_uniform(shader) {
+        // Where blending reads what is there, code blends faster than rows are.
+        let is_one = staged != 0 && !(is_merged && merger.reads_stored());
+        if is_one && starts.are_uniform() && over.is_uniform(shader) {
             let colours = shader.run_one(&starts, staged).map_err(fault)?;
             merger.merge_band(&covered, &Sources::One(colours));
             return Ok(true);

@@ -14,7 +14,7 @@ use crate::setup::inspect::Inspection;
 use crate::state::{Counts, Draw, DrawError, DrawState, Funnel, Losses, Note, Options, PixelSource};
 use crate::surface::fill::Value;
 use crate::surface::samples::Surface;
-use crate::surface::targets::{Open, Targets};
+use crate::surface::targets::Targets;
 use crate::vertex::streams::Streams;
 use bands::Bands;
 use ctm_exec::Engine;
@@ -87,14 +87,13 @@ pub fn draw_watched(
     let shader = program.map(|program| Shader { runner: &runner, state, program });
     let watch = options.watch.map(|at| at.map(|n| i32::try_from(n).unwrap_or(i32::MAX)));
     let plans = Arc::new(Plans::of(state, &open));
-    let (rows, bands) = open.split(bounds);
     let losses = || options.funnel.then(Losses::default);
-    let mergers = bands.into_iter().map(|open: Open<'_>| Merger::new(state, open, &plans, watch, losses())).collect();
+    let whole = Merger::new(state, open, &plans, watch, losses());
     let one_thread = options.one_thread;
     let counts = Counts::default();
     let front =
         Front { runner: &runner, state, bounds, one_thread, counts, streams, drawn: Ready::default(), inspection };
-    let bands = Bands { runner: &runner, state, shader, mergers, rows, bounds, one_thread, shaded: [0; 2] };
+    let bands = Bands::new((&runner, state, shader), whole, bounds, one_thread);
     let mut run = Run::new(front, bands);
     let ended = run.instances(call);
     // Stores stay, even after an error.
@@ -104,12 +103,14 @@ pub fn draw_watched(
         }
     }
     ended?;
-    let Run { front: Front { mut counts, streams, inspection, .. }, bands: Bands { mergers, shaded, .. }, .. } = run;
+    let Run {
+        front: Front { mut counts, streams, inspection, .. }, bands: Bands { mergers, whole, shaded, .. }, ..
+    } = run;
     counts.stream_primitives = [streams.needed, streams.stored];
     [counts.quads, counts.pixels] = shaded;
     let mut fragments = Vec::new();
     let mut losses = losses();
-    for mut merger in mergers {
+    for mut merger in whole.into_iter().chain(mergers) {
         if let (Some(all), Some(of_band)) = (&mut losses, merger.losses.take()) {
             all.add(&of_band);
         }

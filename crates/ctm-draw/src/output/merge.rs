@@ -13,7 +13,7 @@ use crate::output::watch::{Ending, Fragment, SampleTest, Stored, Watch};
 use crate::pixel::shade::{Exports, ShadeQuad};
 use crate::program::{Packed, Staged, Window};
 use crate::raster::QuadCoverage;
-use crate::rect::UNITS;
+use crate::rect::{Rect, UNITS};
 use crate::setup::Setup;
 use crate::state::{Blend, ColourState, DepthCopy, DrawState, LogicOp, Loss, Losses, PixelSource, StencilOp};
 use crate::surface::format::Colours;
@@ -177,6 +177,16 @@ impl<'a, 't> Merger<'a, 't> {
             samples_passed,
             pixels_written,
         }
+    }
+
+    /// Takes the targets out of it, for mergers of bands, whose results are counted beside its own.
+    pub(crate) fn split(&mut self, bounds: Rect) -> (u32, Vec<Self>) {
+        let open = std::mem::replace(&mut self.open, Open::nothing(bounds));
+        let (rows, bands) = open.split(bounds);
+        let watch = self.watch.as_ref().map(|watch| watch.at);
+        let losses = || self.losses.as_ref().map(|_| Losses::default());
+        let new = |open: Open<'t>| Self::new(self.state, open, &self.plans, watch, losses());
+        (rows, bands.into_iter().map(new).collect())
     }
 
     /// Whether launches may store themselves, if every pixel exports these colours: they replace what targets hold, and nothing is tested after the program.

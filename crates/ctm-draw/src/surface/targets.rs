@@ -199,6 +199,16 @@ const BAND_ROWS: u32 = 64;
 const BANDS: u32 = 32;
 
 impl<'t> Open<'t> {
+    /// Without targets.
+    pub(crate) const fn nothing(bounds: Rect) -> Self {
+        Self { colour: [const { None }; 8], depth: None, bounds, streams: [const { None }; 4] }
+    }
+
+    /// The rows of all targets as one band.
+    pub(crate) fn rows_of_all(bounds: Rect) -> u32 {
+        u32::try_from(bounds.bottom).unwrap_or(0).next_multiple_of(BAND_ROWS).max(BAND_ROWS)
+    }
+
     /// Cuts the targets into bands of rows that can be drawn separately; returns the rows of a band and the bands, from row 0 on as far as the
     /// bounds go. One band where memory does not allow more.
     pub(crate) fn split(self, bounds: Rect) -> (u32, Vec<Self>) {
@@ -208,16 +218,11 @@ impl<'t> Open<'t> {
         let depth_can = self.depth.as_ref().is_none_or(|target| target.surface.splits(rows));
         let nothing = self.depth.is_none() && self.colour.iter().all(Option::is_none);
         if !(colours_can && depth_can) || nothing || end <= rows {
-            return (end.next_multiple_of(BAND_ROWS).max(BAND_ROWS), vec![self]);
+            return (Self::rows_of_all(bounds), vec![self]);
         }
         let count = end.div_ceil(rows) as usize;
         let mut all: Vec<Self> = Vec::new();
-        all.resize_with(count, || Self {
-            colour: [const { None }; 8],
-            depth: None,
-            bounds,
-            streams: [const { None }; 4],
-        });
+        all.resize_with(count, || Self::nothing(bounds));
         for (n, target) in self.colour.into_iter().enumerate() {
             let Some(OpenColour { surface, colours }) = target.map(|target| *target) else { continue };
             for (open, surface) in all.iter_mut().zip(surface.split(rows)) {

@@ -5,10 +5,36 @@ use super::scratch::Scratch;
 use crate::execute::{GpuMemory, Loaded, ProgramPlace};
 use crate::packets::Packet;
 use crate::stream::Relocation;
+use crate::table::{bit, one_bit};
 use ctm_isa::diag::Severity;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::rc::Rc;
+
+/// A set of registers, by byte offset.
+#[derive(Default)]
+pub(super) struct Offsets(Vec<u32>);
+
+impl Offsets {
+    /// The word of a register, and the number of its bit.
+    const fn place(offset: u32) -> (usize, u32) {
+        let dword = offset / 4;
+        ((dword / u32::BITS) as usize, dword % u32::BITS)
+    }
+
+    pub(super) fn insert(&mut self, offset: u32) {
+        let (word, n) = Self::place(offset);
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= one_bit(n);
+    }
+
+    pub(super) fn contains(&self, offset: u32) -> bool {
+        let (word, n) = Self::place(offset);
+        self.0.get(word).is_some_and(|&word| bit(word, n))
+    }
+}
 
 /// The stream under check.
 pub(super) struct Checker<'a> {
@@ -21,7 +47,7 @@ pub(super) struct Checker<'a> {
     /// The buffers of registers that took a relocation.
     pub(super) bounds: FxHashMap<u32, Relocation>,
     /// Registers that the stream has written so far.
-    pub(super) written: FxHashSet<u32>,
+    pub(super) written: Offsets,
     /// Programs that were read, or the reason why not: memory does not change meanwhile.
     pub(super) programs: HashMap<ProgramPlace, Result<Rc<Loaded>, String>>,
     pub(super) at: usize,
@@ -45,7 +71,7 @@ impl<'a> Checker<'a> {
             registers: Scratch::default(),
             absolute: false,
             bounds: FxHashMap::default(),
-            written: FxHashSet::default(),
+            written: Offsets::default(),
             programs: HashMap::new(),
             at: 0,
             draws: 0,

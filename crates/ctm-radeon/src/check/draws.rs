@@ -3,7 +3,7 @@
 use super::checker::Checker;
 use crate::execute::{
     BufferWords, Lists, Loaded, ProgramRegisters, SpecialOp, TextureWords, VALID_BUFFER, VALID_TEXTURE, geometry,
-    kind_of, raster_scissor, special_op, write_mask,
+    kind_of, raster_scissor, special_op, write_masks,
 };
 use crate::registers::{clip, colour, depth, resource, scan};
 use crate::table::{bit, one_bit, set_bits};
@@ -250,7 +250,7 @@ impl Checker<'_> {
                 is_empty = true;
                 let names = [first, second].map(|register| register.numbered(0));
                 let unset =
-                    names.iter().zip([first, second]).all(|(_, register)| !self.written.contains(&register.offset));
+                    names.iter().zip([first, second]).all(|(_, register)| !self.written.contains(register.offset));
                 let unset = if unset { ", which the stream does not write" } else { "" };
                 let message = format!(
                     "{what} is empty, {left},{top} to {right},{bottom} ({} and {}{unset}): no pixel is drawn",
@@ -263,7 +263,7 @@ impl Checker<'_> {
             let message = "the screen, window and generic scissors have no pixel in common: no pixel is drawn";
             self.found("empty-scissor", message.into());
         }
-        let writes = (0..8).any(|n| write_mask(&self.registers, n) != 0);
+        let writes = write_masks(&self.registers) != [0; 8];
         if special == SpecialOp::Normal && writes && self.registers.get(colour::CB_COLOR_CONTROL::ROP3) == 0 {
             let message =
                 "CB_COLOR_CONTROL.ROP3 is 0: every colour that is written becomes 0; 0xcc stores what is exported";
@@ -352,6 +352,7 @@ impl Checker<'_> {
             }
         }
         let multiwrite = self.registers.flag(colour::CB_COLOR_CONTROL::MULTIWRITE_ENABLE);
+        let masks = write_masks(&self.registers);
         for n in 0..8u32 {
             let exported = bit(exports.colours, n);
             let taken = self.registers.named_field("CB_SHADER_MASK", n as usize) != 0;
@@ -361,7 +362,7 @@ impl Checker<'_> {
                 self.found("export-without-target", message);
             }
             let there = self.registers.nth(colour::CB_COLOR0_INFO::FORMAT, n) != 0;
-            if !exported && !multiwrite && there && write_mask(&self.registers, n) != 0 {
+            if !exported && !multiwrite && there && masks[n as usize] != 0 {
                 let message = format!("colour target {n} is written, the pixel program does not export colour {n}");
                 self.found("target-without-export", message);
             }

@@ -8,6 +8,7 @@ use crate::packets::{Command, Kind};
 use crate::registers::{self, RESOURCES, SAMPLERS, colour, depth, resource, scan, sq, vgt};
 use crate::stream::Relocation;
 use crate::table::{Info, Sender, Shape, from_256, in_256, join};
+use std::fmt::{self, Display};
 
 /// Registers that only packets set, or that the kernel reserves.
 const REFUSED: &[&crate::Register] = &[
@@ -78,9 +79,18 @@ fn follows_base(offset: u32) -> Option<u32> {
     Some(colour::CB_COLOR0_BASE::REGISTER.at(n))
 }
 
+/// A register by its byte offset: its name is made where a message has it.
+struct RegisterName(u32);
+
+impl Display for RegisterName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&registers::name(self.0))
+    }
+}
+
 impl Checker<'_> {
     /// The next buffer of a packet. `None` where it is missing (which is reported) or not known.
-    fn relocation(&mut self, placed: &mut Placed<'_>, what: &str) -> Option<Relocation> {
+    fn relocation(&mut self, placed: &mut Placed<'_>, what: impl Display) -> Option<Relocation> {
         if self.absolute {
             return None;
         }
@@ -370,7 +380,7 @@ impl Checker<'_> {
                     self.bounds.insert(offset, buffer);
                 }
             } else if is_relocated(offset) {
-                let buffer = self.relocation(placed, &registers::name(offset));
+                let buffer = self.relocation(placed, RegisterName(offset));
                 match buffer {
                     Some(buffer) => {
                         self.bounds.insert(offset, buffer);

@@ -5,7 +5,7 @@
 use super::checker::Checker;
 use crate::execute::{
     SpecialOp, TargetWords, TextureWords, colour_target, depth_target, extent, samples, special_op, stream_output,
-    write_mask,
+    write_masks,
 };
 use crate::registers::{self, colour, depth, resource, scan, vgt};
 use crate::stream::Relocation;
@@ -113,10 +113,25 @@ struct Seen<'a> {
     slices: u64,
 }
 
+/// The name of a colour target in messages.
+fn colour_target_name(n: u32) -> &'static str {
+    const NAMES: [&str; 8] = [
+        "colour target 0",
+        "colour target 1",
+        "colour target 2",
+        "colour target 3",
+        "colour target 4",
+        "colour target 5",
+        "colour target 6",
+        "colour target 7",
+    ];
+    NAMES[n as usize % NAMES.len()]
+}
+
 impl Checker<'_> {
     /// Samples of a pixel, as the kernel counts them: 16 until the stream sets a number.
     fn kernel_samples(&self) -> u32 {
-        if self.written.contains(&scan::PA_SC_AA_CONFIG::REGISTER.offset) || self.list.is_none() {
+        if self.written.contains(scan::PA_SC_AA_CONFIG::REGISTER.offset) || self.list.is_none() {
             samples(&self.registers)
         } else {
             UNSET_SAMPLES
@@ -131,7 +146,7 @@ impl Checker<'_> {
         if self.registers.flag(colour::SX_MISC::MULTIPASS) {
             return ranges;
         }
-        let count = self.kernel_samples();
+        let (count, masks) = (self.kernel_samples(), write_masks(&self.registers));
         for n in 0..8u32 {
             let mask = self.registers.named_field("CB_TARGET_MASK", n as usize);
             let resolved = special == SpecialOp::Resolve && n < 2;
@@ -141,10 +156,10 @@ impl Checker<'_> {
             let samples = if special == SpecialOp::Resolve && n == 1 { 1 } else { count };
             self.colour_target(n, samples);
             if let Ok(Some(target)) = colour_target(&self.registers, n, samples.min(8))
-                && write_mask(&self.registers, n) != 0
+                && masks[n as usize] != 0
             {
                 ranges.push((target.address, target.bytes()));
-                self.in_memory(&format!("colour target {n}"), colour::CB_COLOR0_BASE::REGISTER.at(n), &target);
+                self.in_memory(colour_target_name(n), colour::CB_COLOR0_BASE::REGISTER.at(n), &target);
             }
             let number = self.registers.nth(colour::CB_COLOR0_INFO::NUMBER_TYPE, n);
             let blends = bit(self.registers.get(colour::CB_COLOR_CONTROL::TARGET_BLEND_ENABLE), n);
@@ -172,7 +187,7 @@ impl Checker<'_> {
         let elements = (u64::from(r.nth(Size::SLICE_TILE_MAX, n)) + 1) * 64;
         let (tiles, masks) = (r.nth(Info::TILE_MODE, n), r.word(Mask::REGISTER, n));
         let slices = u64::from(r.nth(View::SLICE_MAX, n)) + 1;
-        let name = format!("colour target {n}");
+        let name = colour_target_name(n);
         let Some(Element { bytes: element_bytes, .. }) = Element::of(format).filter(|of| of.is_target) else {
             let message = format!("{name}: {} is no format of a colour target", format_name(format));
             return self.found("target-format", message);
@@ -185,7 +200,7 @@ impl Checker<'_> {
         let slice = height * u64::from(pitch) * u64::from(element_bytes * samples);
         let slices = if mode > LINEAR_ALIGNED { slices } else { 1 };
         let base = colour::CB_COLOR0_BASE::REGISTER.at(n);
-        let seen = Seen { name: &name, base, mode, element_bytes, samples, pitch, height, slice, slices };
+        let seen = Seen { name, base, mode, element_bytes, samples, pitch, height, slice, slices };
         self.target(&seen);
         if self.list.is_none() {
             return;
@@ -225,7 +240,7 @@ impl Checker<'_> {
         if format == 0 {
             return;
         }
-        let unset = !self.written.contains(&depth::DB_DEPTH_CONTROL::REGISTER.offset);
+        let unset = !self.written.contains(depth::DB_DEPTH_CONTROL::REGISTER.offset);
         let name = if unset && self.list.is_some() {
             "the depth target (DB_DEPTH_CONTROL was not written: the test counts as on)"
         } else {
@@ -257,7 +272,7 @@ impl Checker<'_> {
         if open {
             if self.list.is_some() && !self.bounds.contains_key(&base) {
                 self.found("target-without-buffer", format!("{name} is used, and its address had no relocation"));
-            } else if self.list.is_some() && !self.written.contains(&Size::REGISTER.offset) {
+            } else if self.list.is_some() && !self.written.contains(Size::REGISTER.offset) {
                 self.found("target-format", format!("{name} has no size: DB_DEPTH_SIZE was not written"));
             }
         } else {

@@ -60,9 +60,10 @@ impl Bindings {
         let special = state::special_op(registers);
         let samples = state::samples(registers);
         let mut bindings = Self { colour: Vec::new(), depth: None };
-        for n in 0..8 {
+        let masks = state::write_masks(registers);
+        for n in 0..8u32 {
             let is_bound = match special {
-                SpecialOp::Normal => state::write_mask(registers, n) != 0,
+                SpecialOp::Normal => masks[n as usize] != 0,
                 SpecialOp::Resolve => n < 2,
                 SpecialOp::Disable | SpecialOp::Expand => false,
             };
@@ -192,7 +193,8 @@ struct Part {
     wanted: Wanted,
     /// The textures of its lookups, with their contents before the draw.
     textures: Vec<(u8, Arc<Image>)>,
-    constants: Constants,
+    /// Large, so that a part is cheap to move.
+    constants: Box<Constants>,
 }
 
 impl Part {
@@ -239,7 +241,8 @@ impl Device {
             None
         };
         let set = registers.set;
-        let constants = state::constants(&self.registers, set.number());
+        let mut constants = Box::<Constants>::default();
+        state::set_constants(&mut constants, &self.registers, set.number());
         Ok(Part { loaded, fetch, set, wanted, textures: Vec::new(), constants })
     }
 
@@ -265,7 +268,7 @@ impl Device {
         let indices = self.indices(memory, call)?;
         let geometry = state::geometry(&self.registers);
         let lists = Lists::of(&self.registers);
-        let mut parts = Vec::new();
+        let mut parts = Vec::with_capacity(4);
         if geometry == Geometry::Unknown {
             return Err(Error::new("unsupported-geometry", "geometry scenario B is not done"));
         }

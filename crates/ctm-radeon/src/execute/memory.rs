@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+/// A buffer, among all buffers that a device ever sees.
+pub type BufferId = [u64; 3];
+
 /// The memory of a device: a range of addresses, some of which hold buffers.
 pub trait GpuMemory: Sync {
     /// `length` bytes from an address on; `None` if they do not all lie in one buffer.
@@ -9,6 +12,12 @@ pub trait GpuMemory: Sync {
 
     /// The same for writing.
     fn bytes_mut(&mut self, address: u64, length: u64) -> Option<&mut [u8]>;
+
+    /// The buffer that has these bytes, by numbers that no other one ever has, if nothing but the streams of this device has ever been able to write it. Its bytes are not compared with
+    /// those that were read before, where no stream wrote them since. `None`: anyone may write them between streams.
+    fn own_buffer(&self, _address: u64, _length: u64) -> Option<BufferId> {
+        None
+    }
 
     /// All buffers with their addresses, in order and apart from each other, if they can be borrowed together: then draws write their targets in place. `None`: each draw
     /// works on copies.

@@ -41,7 +41,7 @@ mod textures;
 
 pub use crate::registers::resource::{VALID_BUFFER, VALID_TEXTURE, kind_of};
 pub use device::{Deadline, Device, DrawOptions, Problem};
-pub use memory::{Buffers, GpuMemory};
+pub use memory::{BufferId, Buffers, GpuMemory};
 pub use notes::{Notes, told_note};
 pub use outline::{DrawCall, IndexSource, Outline, TargetPicture};
 pub use programs::{Loaded, Lookup, NoEnd, length_slots};
@@ -53,7 +53,7 @@ pub use resources::{BufferWords, TargetWords, colour_target, depth_format, depth
 pub use set::Set;
 pub(crate) use state::raster_scissor;
 pub use state::{
-    Geometry, Lists, SpecialOp, Stages, draw_state, geometry, samples, special_op, stream_output, topology, write_mask,
+    Geometry, Lists, SpecialOp, Stages, draw_state, geometry, samples, special_op, stream_output, topology, write_masks,
 };
 pub use submit::{Next, Stepped, Submitted};
 pub use textures::{TextureWords, sampler};

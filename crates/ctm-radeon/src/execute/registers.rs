@@ -2,6 +2,7 @@
 
 use crate::registers::{self, RESOURCES, SAMPLERS, at, offset_of, sq};
 use crate::table::{Bits, Kind, Register, from_256, set_bits, signed};
+use ctm_image::r700::registers as container;
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
@@ -19,6 +20,15 @@ static RELOCATED: LazyLock<Vec<bool>> = LazyLock::new(|| {
     };
     (0..END / 4).map(is_address).collect()
 });
+
+/// Registers that containers of programs also have, by name: a draw reads dozens of them.
+static OF_CONTAINERS: LazyLock<FxHashMap<&str, &container::Register>> =
+    LazyLock::new(|| container::REGISTERS.iter().rev().map(|row| (row.name, row)).collect());
+
+/// The row of a register that containers of programs also have.
+fn of_containers(name: &str) -> Option<&'static container::Register> {
+    OF_CONTAINERS.get(name).copied()
+}
 
 /// The offsets of SQ_VTX_SEMANTIC_CLEAR and SQ_VTX_SEMANTIC_0.
 static SEMANTICS: LazyLock<Option<[u32; 2]>> =
@@ -149,20 +159,25 @@ impl Registers {
     /// A register that containers of programs also have, by its name there.
     #[must_use]
     pub fn named(&self, name: &str, index: u32) -> u32 {
-        ctm_image::r700::registers::named(name).map_or(0, |row| self.at(row.address + 4 * index))
+        of_containers(name).map_or(0, |row| self.at(row.address + 4 * index))
     }
 
     /// The first `count` registers of a row that containers of programs also have.
     pub fn named_row(&self, name: &str, count: u32) -> impl Iterator<Item = u32> {
-        let row = ctm_image::r700::registers::named(name);
+        let row = of_containers(name);
         (0..count).map(move |n| row.map_or(0, |row| self.at(row.address + 4 * n)))
     }
 
     /// Field `n`, from low to high bits, of a register that containers of programs also have: registers with a field for each of several things.
     #[must_use]
     pub fn named_field(&self, name: &str, n: usize) -> u32 {
-        let Some(row) = ctm_image::r700::registers::named(name) else { return 0 };
-        row.format.fields.get(n).map_or(0, |field| field.extract(self.at(row.address)))
+        self.named_fields(name)(n)
+    }
+
+    /// The same for several fields.
+    pub(super) fn named_fields(&self, name: &str) -> impl Fn(usize) -> u32 {
+        let (fields, word) = of_containers(name).map_or((&[][..], 0), |row| (row.format.fields, self.at(row.address)));
+        move |n| fields.get(n).map_or(0, |field| field.extract(word))
     }
 
     /// The words of a fetch resource.

@@ -9,7 +9,7 @@ use super::textures::{TextureWords, array_mode, element, sampler};
 use crate::Error;
 use crate::registers::resource::{VALID_BUFFER, VALID_TEXTURE, kind_of};
 use crate::registers::{colour, resource, texture};
-use crate::table::{bit, little_endian, set_bits};
+use crate::table::{bit, set_bits};
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
 use ctm_exec::engine::{MemoryFault, Position};
 use ctm_exec::r700::formats::Format;
@@ -191,8 +191,8 @@ impl Memory for Bound<'_> {
         let at = index as usize * 16;
         let mut value = [0; 4];
         if let Some(four) = bytes.get(at..at + 16) {
-            for (element, bytes) in value.iter_mut().zip(four.chunks_exact(4)) {
-                *element = little_endian(bytes) as u32;
+            for (element, bytes) in value.iter_mut().zip(four.as_chunks().0) {
+                *element = u32::from_le_bytes(*bytes);
             }
         }
         Ok(value)

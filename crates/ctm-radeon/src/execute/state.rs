@@ -13,7 +13,7 @@ use ctm_draw::state::{
 use ctm_exec::r700::{Constants, LoopConstant, Semantic};
 use ctm_image::r700::registers::{GsMode, PsInControl0, PsInControl1, PsInputCntl, SqConfig, VsOutCntl, VsOutConfig};
 use ctm_isa::r700::program::Chip;
-pub use merge::write_mask;
+pub use merge::write_masks;
 use merge::{colour_state, depth_state};
 
 /// A draw's operation on colours as a whole (CB_COLOR_CONTROL.SPECIAL_OP).
@@ -117,10 +117,8 @@ pub const fn samples(registers: &Registers) -> u32 {
     one_bit(registers.get(scan::PA_SC_AA_CONFIG::MSAA_NUM_SAMPLES))
 }
 
-/// The constants of a stage's set that are in registers: 0 pixel, 1 vertex, 2 geometry.
-#[must_use]
-pub fn constants(registers: &Registers, set: u32) -> Constants {
-    let mut constants = Constants::default();
+/// Sets constants, which are all 0 before, to those of a stage's set that are in registers: 0 pixel, 1 vertex, 2 geometry.
+pub(super) fn set_constants(constants: &mut Constants, registers: &Registers, set: u32) {
     let booleans = registers.word(sq::SQ_BOOL_CONST_0::REGISTER, set);
     for n in 0..32u32 {
         constants.bool[n as usize] = bit(booleans, n);
@@ -134,7 +132,6 @@ pub fn constants(registers: &Registers, set: u32) -> Constants {
             *constant = registers.file_constant(set, n);
         }
     }
-    constants
 }
 
 impl Lists {

@@ -3,7 +3,7 @@
 //! A draw writes its targets while it reads other memory. Where they lie apart, targets are borrowed (`memory`). Otherwise they are taken out of memory, and go back before anything
 //! else touches those bytes; draws that follow each other with the same targets then take nothing and bring nothing back.
 
-use super::memory::GpuMemory;
+use super::memory::{BufferId, GpuMemory};
 use super::textures::TextureWords;
 use ctm_exec::r700::resources::Image;
 use std::sync::Arc;
@@ -22,8 +22,12 @@ struct Converted {
     /// For comparisons, with elements in the order of memory.
     compared: bool,
     from: [Source; 2],
-    /// Memory still has the bytes that it was read from.
+    /// No stream has written the bytes that it was read from.
     is_current: bool,
+    /// Others than streams may have, since the last stream.
+    is_old: bool,
+    /// The buffers with these bytes, where streams alone write them.
+    own: [Option<BufferId>; 2],
     /// When it was asked for: see [`Surfaces::uses`].
     last_use: u64,
     image: Arc<Image>,
@@ -73,7 +77,7 @@ impl Surfaces {
     /// Writes everything back: others may write memory now, so that textures must be compared with it before their next use.
     pub(super) fn bring_back_all(&mut self, memory: &mut dyn GpuMemory) {
         self.held.drain(..).for_each(|held| store(memory, &held));
-        self.converted.iter_mut().for_each(|of| of.is_current = false);
+        self.converted.iter_mut().for_each(|of| of.is_old = true);
     }
 
     /// Takes a range out of memory, until [`Self::put`].
@@ -105,8 +109,12 @@ impl Surfaces {
         self.uses += 1;
         let of = &mut self.converted[at];
         of.last_use = self.uses;
-        of.is_current = of.is_current || of.from.iter().all(|part| part.is_held_by(memory)) || of.refresh(memory);
-        if of.is_current {
+        if of.is_current && (!of.is_old || of.is_own(memory)) {
+            of.is_old = false;
+            return Some(of.image.clone());
+        }
+        if of.from.iter().all(|part| part.is_held_by(memory)) || of.refresh(memory) {
+            (of.is_current, of.is_old, of.own) = (true, false, of.owners(memory));
             return Some(of.image.clone());
         }
         let gone = self.converted.remove(at);
@@ -136,11 +144,26 @@ impl Surfaces {
         let of = |range: (u64, u64)| memory.bytes(range.0, range.1).unwrap_or_default().to_vec();
         let from = ranges.map(|range| Source { range, bytes: of(range) });
         self.uses += 1;
-        self.converted.push(Converted { words, compared, from, is_current: true, last_use: self.uses, image });
+        let (is_current, is_old, own) = (true, false, [None; 2]);
+        let mut new = Converted { words, compared, from, is_current, is_old, own, last_use: self.uses, image };
+        new.own = new.owners(memory);
+        self.converted.push(new);
     }
 }
 
 impl Converted {
+    /// The buffers with its bytes, where streams alone write them.
+    fn owners(&self, memory: &dyn GpuMemory) -> [Option<BufferId>; 2] {
+        self.from.each_ref().map(|part| memory.own_buffer(part.range.0, part.range.1))
+    }
+
+    /// Whether its bytes are those of the same buffers as before, which only streams can have written since.
+    fn is_own(&self, memory: &dyn GpuMemory) -> bool {
+        let owners = self.owners(memory);
+        let is_own = |n: usize| self.from[n].range.1 == 0 || owners[n].is_some() && owners[n] == self.own[n];
+        is_own(0) && is_own(1)
+    }
+
     /// Converts the parts again whose bytes have changed: drivers read whole pictures back after every small draw, and draw to one layer after the
     /// other.
     fn refresh(&mut self, memory: &dyn GpuMemory) -> bool {
@@ -187,6 +210,74 @@ mod tests {
     use crate::execute::Buffers;
     use crate::execute::textures::tests::words;
     use ctm_testkit::seeded::Random;
+
+    /// Memory whose buffers have an owner, which may change.
+    struct Owned(Buffers, Option<BufferId>);
+
+    impl GpuMemory for Owned {
+        fn bytes(&self, address: u64, length: u64) -> Option<&[u8]> {
+            self.0.bytes(address, length)
+        }
+
+        fn bytes_mut(&mut self, address: u64, length: u64) -> Option<&mut [u8]> {
+            self.0.bytes_mut(address, length)
+        }
+
+        fn own_buffer(&self, _: u64, _: u64) -> Option<BufferId> {
+            self.1
+        }
+    }
+
+    /// The promise of memory decides whether bytes are compared: here it is broken, so that this shows.
+    #[test]
+    fn textures_in_buffers_of_streams_are_compared_after_writes_of_streams_only() {
+        let mut r = Random::new(3);
+        let filled = |by: u8| {
+            let mut memory = Owned(Buffers::default(), Some([1, 2, 3]));
+            for start in [0, 1 << 20] {
+                memory.0.insert(start, vec![by; 1 << 20]);
+            }
+            memory
+        };
+        // One whose texels differ for all bytes below.
+        let (words, of) = loop {
+            let words = words(&mut r);
+            let Ok(of) = TextureWords::of(&words) else { continue };
+            let images = [0, 0x55, 0xaa, 0x33, 0x77].map(|by| of.image(&filled(by), false).ok());
+            let differ = |n: usize| images[n].is_some() && images[..n].iter().all(|other| *other != images[n]);
+            if (0..images.len()).all(differ) {
+                break (words, of);
+            }
+        };
+        let mut memory = filled(0);
+        let mut surfaces = Surfaces::default();
+        let before = of.image(&memory, false).unwrap();
+        surfaces.keep_texture(&memory, (words, false), of.ranges(), Arc::new(before));
+        let range = of.ranges()[0];
+        let change = |surfaces: &mut Surfaces, memory: &mut Owned, by: u8| {
+            surfaces.bring_back_all(memory);
+            memory.bytes_mut(range.0, range.1).unwrap().fill(by);
+        };
+        let is_new = |surfaces: &mut Surfaces, memory: &Owned| {
+            let new = of.image(memory, false).unwrap();
+            surfaces.texture(memory, &words, false).is_some_and(|kept| *kept == new)
+        };
+        change(&mut surfaces, &mut memory, 0x55);
+        assert!(!is_new(&mut surfaces, &memory), "it was compared");
+        // A stream writes it.
+        surfaces.written(range);
+        assert!(is_new(&mut surfaces, &memory));
+        // Another buffer lies there.
+        change(&mut surfaces, &mut memory, 0xaa);
+        memory.1 = Some([1, 2, 4]);
+        assert!(is_new(&mut surfaces, &memory));
+        // Others write it from now on.
+        change(&mut surfaces, &mut memory, 0x33);
+        memory.1 = None;
+        assert!(is_new(&mut surfaces, &memory));
+        change(&mut surfaces, &mut memory, 0x77);
+        assert!(is_new(&mut surfaces, &memory));
+    }
 
     #[test]
     fn a_kept_texture_follows_memory() {

@@ -27,6 +27,11 @@ impl Merger<'_, '_> {
         covered.only(shape, |at, marked| self.test_lanes(&depths, at, marked));
     }
 
+    /// Whether the contents of some target make a difference for what is stored there.
+    pub(crate) fn reads_stored(&self) -> bool {
+        self.plans.of.iter().flatten().any(|plan| plan.reads_stored(self.state.colour.logic))
+    }
+
     /// Merges the colours of pixels of one sample, which passed all tests.
     pub(crate) fn merge_band(&mut self, covered: &Covered, sources: &Sources<'_>) {
         let state = &self.state.colour;

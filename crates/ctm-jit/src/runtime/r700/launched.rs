@@ -109,7 +109,15 @@ fn narrower(
 
 /// The table of uniform values of a launch; `None` when memory refuses a constant.
 pub fn uniforms<'l>(launch: &Launch<'l>, artifact: &Artifact, memory: &dyn Memory) -> Option<Cow<'l, [u32]>> {
-    let mut table = Cow::Borrowed(launch.constants.file.as_flattened());
+    let file = launch.constants.file.as_flattened();
+    let mut table = Cow::Borrowed(file);
+    let locked: usize = artifact.code.locked.iter().map(|locked| usize::from(locked.count)).sum();
+    let others = 4 * locked + artifact.code.computed.len();
+    if others > 0 {
+        let mut own = Vec::with_capacity(file.len() + others);
+        own.extend_from_slice(file);
+        table = Cow::Owned(own);
+    }
     for locked in &artifact.code.locked {
         let memory = resources(memory, locked.alternate)?;
         for index in (0..i32::from(locked.count)).map(|index| locked.first + index) {

@@ -128,14 +128,17 @@ fn blend(registers: &Registers, n: u32) -> Blend {
     }
 }
 
-/// Channels of a target that are written, bit 0 = red.
+/// Channels of each target that are written, bit 0 = red.
 #[must_use]
-pub fn write_mask(registers: &Registers, target: u32) -> u8 {
+pub fn write_masks(registers: &Registers) -> [u8; 8] {
     let multiwrite = registers.flag(colour::CB_COLOR_CONTROL::MULTIWRITE_ENABLE);
-    let output = if multiwrite { 0 } else { target };
-    let of = |name, n: u32| registers.named_field(name, n as usize) as u8;
-    let sent = bit(registers.named("CB_SHADER_CONTROL", 0), output);
-    if sent { of("CB_TARGET_MASK", target) & of("CB_SHADER_MASK", output) } else { 0 }
+    let [of_target, of_output] = ["CB_TARGET_MASK", "CB_SHADER_MASK"].map(|name| registers.named_fields(name));
+    let sent = registers.named("CB_SHADER_CONTROL", 0);
+    std::array::from_fn(|target| {
+        let output = if multiwrite { 0 } else { target };
+        let both = of_target(target) as u8 & of_output(output) as u8;
+        if bit(sent, output as u32) { both } else { 0 }
+    })
 }
 
 /// Decodes the state of colours.
@@ -146,11 +149,12 @@ pub(super) fn colour_state(registers: &Registers) -> ColourState {
     let rop = r.get(Control::ROP3);
     let enabled = r.get(Control::TARGET_BLEND_ENABLE);
     let mut targets = [ColourTargetState::default(); 8];
+    let masks = write_masks(r);
     for (n, target) in (0u32..).zip(&mut targets) {
         let blends = bit(enabled, n) && r.nth(colour::CB_COLOR0_INFO::BLEND_BYPASS, n) == 0;
         *target = ColourTargetState {
             write_mask: match special {
-                SpecialOp::Normal => write_mask(r, n),
+                SpecialOp::Normal => masks[n as usize],
                 SpecialOp::Resolve => 15,
                 SpecialOp::Disable | SpecialOp::Expand => 0,
             },

@@ -196,8 +196,9 @@ impl Span<'_> {
                 let stored = &self.given.outputs.stored;
                 let first = rows.len().saturating_sub(stored.len());
                 for (row, &target) in rows[first..].iter_mut().zip(stored) {
-                    self.targets[target].load(self.places, row);
+                    self.targets[target].load(width, self.places, row);
                 }
+                self.targets.iter().for_each(|target| target.prefetch(self.places));
                 if self.gradients {
                     *self.at::<[Row; GRADIENTS]>(gradient(0)) = [[0; LANES]; GRADIENTS];
                 }

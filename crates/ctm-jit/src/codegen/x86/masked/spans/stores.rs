@@ -12,11 +12,22 @@ use ctm_exec::x1k::Form;
 use ctm_ir::masked::M;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
-    _mm_shuffle_ps, _mm_storeu_ps, _mm256_castps256_ps128, _mm256_extractf128_ps, _mm256_loadu_ps,
-    _mm256_permute2f128_ps, _mm256_shuffle_ps, _mm256_storeu_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
-    _mm512_castps512_ps256, _mm512_extractf32x8_ps, _mm512_loadu_ps, _mm512_permutex2var_ps, _mm512_permutexvar_ps,
-    _mm512_setr_epi32, _mm512_shuffle_ps, _mm512_storeu_ps, _mm512_unpackhi_ps, _mm512_unpacklo_ps,
+    __m256i, _MM_HINT_T0, _mm_loadu_si128, _mm_maskstore_epi32, _mm_prefetch, _mm_shuffle_ps, _mm_storeu_ps,
+    _mm_storeu_si128, _mm256_and_si256, _mm256_castps256_ps128, _mm256_castsi128_si256, _mm256_castsi256_si128,
+    _mm256_cmpeq_epi32, _mm256_extractf128_ps, _mm256_extracti128_si256, _mm256_inserti128_si256, _mm256_loadu_ps,
+    _mm256_loadu_si256, _mm256_maskstore_epi32, _mm256_permute2f128_ps, _mm256_permute4x64_epi64, _mm256_set1_epi32,
+    _mm256_setr_epi32, _mm256_shuffle_ps, _mm256_storeu_ps, _mm256_storeu_si256, _mm256_unpackhi_ps,
+    _mm256_unpacklo_ps, _mm512_castps512_ps256, _mm512_extractf32x8_ps, _mm512_loadu_ps, _mm512_permutex2var_ps,
+    _mm512_permutexvar_ps, _mm512_setr_epi32, _mm512_shuffle_ps, _mm512_storeu_ps, _mm512_unpackhi_ps,
+    _mm512_unpacklo_ps,
 };
+
+/// The least lanes of a vector on x86-64: processors have AVX2.
+#[cfg(target_arch = "x86_64")]
+const EIGHT: usize = 8;
+/// Bytes of a cache line.
+#[cfg(target_arch = "x86_64")]
+const CACHE_LINE: usize = 64;
 
 /// The destination and the source of elements.
 pub struct ExportTarget<'a> {
@@ -60,7 +71,7 @@ impl<'a> ExportTarget<'a> {
         // SAFETY: the lanes lie in the domain, all of whose elements are among the cells; rows lie in the frame.
         unsafe {
             if places.strip && array.channels == 1 && self.output.pairs != Pairs::Apart {
-                self.store_pairs(places, any);
+                self.store_pairs(width, places, any);
             } else if places.strip && array.tiles.is_none() && is_whole {
                 let [i, j] = places.from();
                 let [i, j, pitch] = [i, j, array.pitch].map(|elements| elements as usize);
@@ -102,14 +113,53 @@ impl<'a> ExportTarget<'a> {
         })
     }
 
+    /// Asks for the memory that the next wavefront on the right has its elements in, so that it is in the cache when that runs.
+    #[inline(always)]
+    pub fn prefetch(&self, places: &Places) {
+        #[cfg(target_arch = "x86_64")]
+        if places.strip && matches!(self.output.pairs, Pairs::Block | Pairs::Rows) {
+            let array = &self.output.array;
+            let first = array.bytes.as_ptr().cast::<u8>();
+            let [i, j] = places.from().map(|from| from as usize);
+            let columns = i + places.lanes / 2..i + places.lanes;
+            let ask = |at: usize| {
+                // SAFETY: a processor may ask for any address.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(at).cast()) };
+            };
+            match &array.tiles {
+                Some(tiles) => {
+                    let (columns, rows) = (tiles.columns.get(columns), tiles.rows.get(j..j + 2));
+                    let (Some(columns), Some(&[upper, lower])) = (columns, rows) else { return };
+                    for &column in columns.iter().step_by(CACHE_LINE / 8) {
+                        ask(tiles.folded(column, upper) as usize);
+                        if self.output.pairs == Pairs::Rows {
+                            ask(tiles.folded(column, lower) as usize);
+                        }
+                    }
+                }
+                None => {
+                    for column in columns.step_by(CACHE_LINE / 4) {
+                        [j, j + 1].into_iter().for_each(|j| ask(4 * (j * array.pitch as usize + column)));
+                    }
+                }
+            }
+        }
+    }
+
     /// Loads the elements of a wavefront whose quads are side by side, or of any other, into a row. An element has 4 bytes.
     #[inline(always)]
-    pub unsafe fn load(&self, places: &Places, row: &mut Row) {
+    pub unsafe fn load(&self, width: usize, places: &Places, row: &mut Row) {
         if !places.strip || self.output.pairs == Pairs::Apart || !places.lanes.is_multiple_of(8) {
             self.output.load_each(places, row);
             return;
         }
         for (lane, [upper, lower]) in self.pairs(places) {
+            #[cfg(target_arch = "x86_64")]
+            if width >= EIGHT {
+                // SAFETY: as below; the row has as many dwords as there are lanes.
+                unsafe { load_two_quads(self.output.pairs, [upper, lower], row.as_mut_ptr().add(lane)) };
+                continue;
+            }
             // SAFETY: the lanes lie in the domain, all of whose elements are among the cells; no other thread writes them.
             let ([a, b, e, f], [c, d, g, h]) = unsafe {
                 if self.output.pairs == Pairs::Lanes {
@@ -127,10 +177,16 @@ impl<'a> ExportTarget<'a> {
 
     /// Stores a row of elements of 4 bytes in some lanes of a wavefront whose quads are side by side.
     #[inline(always)]
-    unsafe fn store_pairs(&self, places: &Places, lanes: u64) {
+    unsafe fn store_pairs(&self, width: usize, places: &Places, lanes: u64) {
         let [row, ..] = self.rows;
         for (lane, [upper, lower]) in self.pairs(places) {
             let marks = lanes >> lane & 0xff;
+            #[cfg(target_arch = "x86_64")]
+            if width >= EIGHT {
+                // SAFETY: as below.
+                unsafe { store_two_quads(self.output.pairs, [upper, lower], row.add(lane), marks as u8) };
+                continue;
+            }
             // SAFETY: as of `store`; rows have as many dwords as there are lanes.
             unsafe {
                 let [a, b, c, d, e, f, g, h] = row.add(lane).cast::<[u32; 8]>().read_unaligned();
@@ -335,6 +391,60 @@ unsafe fn store_sixteen<const N: usize>([upper, lower]: [*mut f32; 2], from: [*c
             }
             _ => {}
         }
+    }
+}
+
+/// From the order of the lanes of two quads to two rows of four elements, and back.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn in_rows(lanes: __m256i) -> __m256i {
+    // SAFETY: as of `store_eight`.
+    unsafe { _mm256_permute4x64_epi64::<0b11_01_10_00>(lanes) }
+}
+
+/// Stores elements of 4 bytes of two quads side by side, in the marked lanes.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn store_two_quads(pairs: Pairs, [upper, lower]: [*mut u8; 2], row: *const u32, marks: u8) {
+    // SAFETY: as of `store_eight`.
+    unsafe {
+        let lanes = _mm256_loadu_si256(row.cast());
+        let elements = if pairs == Pairs::Lanes { lanes } else { in_rows(lanes) };
+        if marks == u8::MAX {
+            if pairs == Pairs::Rows {
+                _mm_storeu_si128(upper.cast(), _mm256_castsi256_si128(elements));
+                _mm_storeu_si128(lower.cast(), _mm256_extracti128_si256::<1>(elements));
+            } else {
+                _mm256_storeu_si256(upper.cast(), elements);
+            }
+        } else if marks != 0 {
+            let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+            let marked = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(marks.into()), bits), bits);
+            let marked = if pairs == Pairs::Lanes { marked } else { in_rows(marked) };
+            if pairs == Pairs::Rows {
+                let [first, second] = [_mm256_castsi256_si128(marked), _mm256_extracti128_si256::<1>(marked)];
+                _mm_maskstore_epi32(upper.cast(), first, _mm256_castsi256_si128(elements));
+                _mm_maskstore_epi32(lower.cast(), second, _mm256_extracti128_si256::<1>(elements));
+            } else {
+                _mm256_maskstore_epi32(upper.cast(), marked, elements);
+            }
+        }
+    }
+}
+
+/// Loads elements of 4 bytes of two quads side by side into a row.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn load_two_quads(pairs: Pairs, [upper, lower]: [*mut u8; 2], row: *mut u32) {
+    // SAFETY: as of `store_eight`.
+    unsafe {
+        let elements = if pairs == Pairs::Rows {
+            let [upper, lower] = [upper, lower].map(|from| _mm_loadu_si128(from.cast()));
+            _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(upper), lower)
+        } else {
+            _mm256_loadu_si256(upper.cast())
+        };
+        _mm256_storeu_si256(row.cast(), if pairs == Pairs::Lanes { elements } else { in_rows(elements) });
     }
 }
 
