@@ -11,7 +11,7 @@ use ctm_isa::x1k::INPUTS;
 use std::sync::atomic::AtomicU32;
 
 /// The arrays of inputs that memory maps.
-type Arrays<'a> = &'a [Option<Elements<&'a [u8]>>; INPUTS];
+pub type Arrays<'a> = &'a [Option<Elements<&'a [u8]>>; INPUTS];
 
 /// A memory of arrays that another one maps.
 #[derive(Clone, Copy)]

@@ -3,7 +3,7 @@
 use super::artifact::{Artifact, CONDITIONAL};
 use crate::codegen::backend::Backend;
 use crate::compile::program::Program;
-use crate::launch::direct::{Views, binding};
+use crate::launch::direct::{Arrays, Views, binding};
 use crate::launch::lanes::{LANES, count_lookups};
 use crate::launch::wavefronts::conditional::ConditionalRows;
 use crate::launch::wavefronts::group::Stored;
@@ -124,7 +124,7 @@ impl<'a> X1k<'a> {
 fn stores(
     launch: &Launch<'_>,
     of: &Wavefronts<'_>,
-    (outputs, views, arrays): (&outputs::Outputs<'_>, Views<'_>, &[Option<Elements<&[u8]>>; INPUTS]),
+    (outputs, views, arrays): (&outputs::Outputs<'_>, Views<'_>, Arrays<'_>),
 ) -> (Result<Done>, u64) {
     let bindings: Vec<_> = of.program.code.fetches.iter().map(|fetch| binding(fetch, &views, arrays)).collect();
     let uniforms = &*uniforms(launch, of.program);
