@@ -41,6 +41,7 @@ pub(crate) fn run(console: &Console, args: &EmitArgs) -> Ending {
             rows: &[],
             domain: DOMAIN,
             group: GroupSize::X1K,
+            draw: ctm_exec::x1k::DrawParts::default(),
             budget: Budget::default(),
             threads: 1,
             checks: false,

@@ -175,3 +175,12 @@ impl Epilogue {
         results.last().copied().unwrap_or(stored)
     }
 }
+
+/// The epilogue of a colour target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetEpilogue {
+    /// The number of the target: R700 [`Target::Pixel`](crate::r700::Target::Pixel), X1K [`Target::Colour`](crate::x1k::Target::Colour).
+    pub target: u8,
+    /// Its element, of 32 bits, after a pixel's exports.
+    pub epilogue: Epilogue,
+}

@@ -45,3 +45,42 @@ impl Plane {
         })
     }
 }
+
+/// A number that is linear over the domain, by which elements of planes are divided, for perspective start values.
+///
+/// The element is `(origin + i*di + j*dj) * (1 / divisor)`, each step in double precision, then rounded once to single precision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Divisor<'a> {
+    /// The number at (0, 0), and its change by column and row.
+    pub of: [f64; 3],
+    /// Registers, and which of their elements are divided (bit 0 = x). Planes of bits ([`Plane::bits`]) are not.
+    pub elements: &'a [(u8, u8)],
+}
+
+impl Divisor<'_> {
+    /// One divided by the number at (i, j).
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "index pairs have few bits")]
+    pub fn reciprocal(&self, i: i64, j: i64) -> f64 {
+        let [origin, di, dj] = self.of;
+        1.0 / (origin + i as f64 * di + j as f64 * dj)
+    }
+
+    /// Whether it divides an element (0..=3) of a plane.
+    #[must_use]
+    pub fn divides(&self, plane: &Plane, element: usize) -> bool {
+        !plane.bits
+            && self.elements.iter().any(|&(register, elements)| register == plane.temp && elements >> element & 1 == 1)
+    }
+
+    /// The bits of a plane's four elements at (i, j).
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, reason = "the one rounding that is meant")]
+    pub fn at(&self, plane: &Plane, i: i64, j: i64) -> [u32; 4] {
+        let mut bits = plane.at(i, j);
+        for (element, bits) in bits.iter_mut().enumerate().filter(|(element, _)| self.divides(plane, *element)) {
+            *bits = ((plane.value(element, i, j) * self.reciprocal(i, j)) as f32).to_bits();
+        }
+        bits
+    }
+}

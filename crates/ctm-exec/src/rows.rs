@@ -89,6 +89,17 @@ impl LaneOrder {
     }
 }
 
+/// Which of 64 lanes, from this one on, are covered (bit 0 is the first). `covered`: lane `n` is bit `n % 64` of word `n / 64`; `None`: all are.
+#[must_use]
+pub fn covered_from(covered: Option<&[u64]>, first: u64) -> u64 {
+    let Some(covered) = covered else { return u64::MAX };
+    let word = |n: u64| usize::try_from(n).ok().and_then(|n| covered.get(n)).copied().unwrap_or(0);
+    match first % 64 {
+        0 => word(first / 64),
+        shift => word(first / 64) >> shift | word(first / 64 + 1) << (64 - shift),
+    }
+}
+
 /// One exported element of every lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportRow {

@@ -101,6 +101,7 @@ fn run(name: &str, info: &Value, targets: usize, group: u16) -> Result<Arrays, F
         rows: &[],
         domain: Domain { i0: 0, j0: 0, i1: SIZE - 1, j1: SIZE - 1 },
         group: GroupSize::new(group).unwrap(),
+        draw: ctm_exec::x1k::DrawParts::default(),
         budget: Budget::default(),
         threads: 1,
         checks: false,

@@ -131,6 +131,7 @@ fn x1k_temporaries_start_with_their_rows() {
         rows: &rows,
         domain: quads(5),
         group: GroupSize::X1K,
+        draw: ctm_exec::x1k::DrawParts::default(),
         budget: Budget::default(),
         threads: 1,
         checks: false,

@@ -41,6 +41,7 @@ fn mandelbrot() {
             rows: &[],
             domain: Domain { i0: 0, j0: 0, i1: 511, j1: 511 },
             group: GroupSize::new(group).unwrap(),
+            draw: ctm_exec::x1k::DrawParts::default(),
             budget: Budget::default(),
             threads,
             checks: false,

@@ -103,6 +103,7 @@ fn accepted_programs_keep_within_the_machine() {
             rows: &[],
             domain: Domain { i0: 0, j0: 0, i1: 4, j1: 2 },
             group: GroupSize::new(random.of(&[4, 16])).unwrap(),
+            draw: ctm_exec::x1k::DrawParts::default(),
             budget: Budget { instructions_per_group: Some(2000), ..Budget::default() },
             threads: 1,
             checks: false,

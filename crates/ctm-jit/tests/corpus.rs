@@ -57,6 +57,7 @@ fn the_corpus_gives_the_same() {
             rows: &[],
             domain: Domain { i0: 0, j0: 0, i1: 31, j1: 31 },
             group: GroupSize::X1K,
+            draw: ctm_exec::x1k::DrawParts::default(),
             budget: Budget::default(),
             threads: 1,
             checks: false,

@@ -51,6 +51,7 @@ fn run(
         rows: &[],
         domain: Domain { i0: 0, j0: 0, i1: side - 1, j1: side - 1 },
         group: GroupSize::X1K,
+        draw: ctm_exec::x1k::DrawParts::default(),
         budget,
         threads: 0,
         checks: false,

@@ -148,6 +148,7 @@ fn x1k_launch<T>(text: &str, with: impl FnOnce(&Launch<'_>) -> T) -> T {
         rows: &[],
         domain: Domain { i0: 0, j0: 0, i1: 63, j1: 63 },
         group: GroupSize::X1K,
+        draw: ctm_exec::x1k::DrawParts::default(),
         budget: Budget::default(),
         threads: 1,
         checks: false,

@@ -45,7 +45,7 @@ END_OF_PROGRAM
 ";
 
 /// A random list of both outputs and the stored element.
-fn list(random: &mut Random, reads_stored: bool) -> Epilogue {
+pub(super) fn list(random: &mut Random, reads_stored: bool) -> Epilogue {
     let mut list = Epilogue::default();
     let [one, whole, low, sign, inverse] =
         [1f32.to_bits(), 0x4b00_0000, 0xff, 0x8000_0000, 0x3b80_8081].map(|bits| list.step(Step::Bits(bits)));

@@ -24,3 +24,4 @@ mod streams;
 mod tiny;
 mod vectors;
 mod verify;
+mod x1k_draws;

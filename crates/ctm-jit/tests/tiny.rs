@@ -36,6 +36,7 @@ fn products_are_rounded_before_they_are_flushed() {
             rows: &[],
             domain: Domain { i0: 0, j0: 0, i1: 7, j1: 7 },
             group: GroupSize::X1K,
+            draw: ctm_exec::x1k::DrawParts::default(),
             budget: Budget::default(),
             threads: 1,
             checks: false,

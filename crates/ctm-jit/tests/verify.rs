@@ -60,6 +60,7 @@ fn the_first_difference_is_found() {
         rows: &[],
         domain,
         group: GroupSize::X1K,
+        draw: ctm_exec::x1k::DrawParts::default(),
         budget: Budget::default(),
         threads: 1,
         checks: false,

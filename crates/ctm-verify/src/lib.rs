@@ -42,6 +42,7 @@
 //!     rows: &[],
 //!     domain: Domain { i0: 0, j0: 0, i1: 7, j1: 7 },
 //!     group: GroupSize::X1K,
+//!     draw: ctm_exec::x1k::DrawParts::default(),
 //!     budget: Budget::default(),
 //!     threads: 1,
 //!     checks: false,

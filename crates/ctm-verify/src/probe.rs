@@ -3,7 +3,7 @@
 use super::Difference;
 use super::replay::{Recorder, replay};
 use super::shadow::{self, Shadow};
-use ctm_exec::x1k::{Elements, Form, Launch, Memory, Target};
+use ctm_exec::x1k::{DrawParts, Elements, Form, Launch, Memory, Target};
 use ctm_exec::{Control, Engine, Interp};
 use ctm_isa::x1k::inst::AluInst;
 use ctm_isa::x1k::ops::{AlphaOp, InstType, Omod, RgbOp, Swizzle};
@@ -35,7 +35,8 @@ pub fn first(
     let shape = (lends && width * height <= LENT).then_some(shape);
     for pc in 0..launch.program.words.len() {
         let Some(program) = cut(launch.program, pc) else { continue };
-        let launch = Launch { program: &program, ..*launch };
+        let draw = DrawParts { epilogues: &[], ..launch.draw };
+        let launch = Launch { program: &program, draw, ..*launch };
         let shadow = shape.clone().map(|shape| (Target::Colour(0), Shadow::zeros(shape)));
         let shadows = shadow::Shadows(shadow.into_iter().collect());
         let mut recorder = Recorder::apart(memory, shadows.clone());

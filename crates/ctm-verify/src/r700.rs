@@ -47,15 +47,8 @@ type Shadows = super::shadow::Shadows<Target>;
 impl Shadows {
     /// As they are now: those of its epilogues, if the launch has some.
     fn of(memory: &mut dyn Memory, launch: &Launch<'_>) -> Self {
-        let copy = |(target, array): (Target, Elements<Cells<'_>>)| {
-            let bytes: &[u8] = match &array.bytes {
-                Cells::Bytes(bytes) => bytes,
-                // Dwords of such hosts are not bytes as an array of numbers has them.
-                Cells::Dwords(_) if cfg!(target_endian = "big") => return None,
-                Cells::Dwords(dwords) => bytemuck::cast_slice(dwords),
-            };
-            Some((target, Shadow::of(&array, bytes)))
-        };
+        let copy =
+            |(target, array): (Target, Elements<Cells<'_>>)| Some((target, Shadow::of(&array, array.bytes.bytes()?)));
         if launch.epilogues.is_empty() {
             let mut mapped = |target| copy((target, memory.direct(&[], &[target])?.targets.pop()??));
             return Self(Target::all().filter_map(&mut mapped).collect());

@@ -4,7 +4,9 @@ use super::lockstep::{Answers, Entry, Sent};
 use super::shadow::{self, Shadow};
 use super::{Difference, Ended, target};
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::x1k::{Direct, Elements, Input, Launch, Memory, Outputs, Target, Written};
+use ctm_exec::epilogue::TargetEpilogue;
+use ctm_exec::r700::Cells;
+use ctm_exec::x1k::{Direct, Elements, Input, Launch, Memory, Merged, Outputs, Target, Written};
 use ctm_exec::{Control, Engine, Position};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::collections::HashMap;
@@ -29,7 +31,9 @@ pub fn replay(
     let found = engine.run_x1k_under(control, launch, &mut player);
     let Player { memory, answers, .. } = player;
     // Groups after the one with the fault may have written.
-    answers.difference(&found, expected, || expected.is_ok().then(|| left.unwrap_or_else(|| Shadows::of(memory))))
+    answers.difference(&found, expected, || {
+        expected.is_ok().then(|| left.unwrap_or_else(|| Shadows::of(memory, launch.draw.epilogues)))
+    })
 }
 
 impl target::Target for Target {
@@ -45,8 +49,17 @@ impl target::Target for Target {
 pub type Shadows = super::shadow::Shadows<Target>;
 
 impl Shadows {
-    /// As they are now.
-    pub fn of(memory: &mut dyn Memory) -> Self {
+    /// As they are now: those of its epilogues, if the launch has some.
+    pub fn of(memory: &mut dyn Memory, epilogues: &[TargetEpilogue]) -> Self {
+        if !epilogues.is_empty() {
+            let numbers: Vec<u8> = epilogues.iter().map(|of| of.target).collect();
+            let mapped = memory.merged(&numbers).unwrap_or_default().targets;
+            let copies = numbers.iter().zip(mapped).filter_map(|(&number, array)| {
+                let array = array?;
+                Some((Target::Colour(number), Shadow::of(&array, array.bytes.bytes()?)))
+            });
+            return Self(copies.collect());
+        }
         // Conditional tests are compared by writes to memory.
         let lent = memory.direct().filter(|direct| direct.conditional.is_none());
         let outputs = lent.unwrap_or_default().outputs.into_iter();
@@ -207,7 +220,7 @@ impl Memory for Player<'_> {
         if shadows.is_empty() {
             return None;
         }
-        let Direct { inputs, .. } = self.memory.direct()?;
+        let Direct { inputs, textures, .. } = self.memory.direct()?;
         *lent = true;
         let mut outputs = [const { None }; OUTPUTS];
         for (target, shadow) in shadows {
@@ -215,7 +228,24 @@ impl Memory for Player<'_> {
                 outputs[usize::from(target)] = Some(shadow.lend());
             }
         }
-        Some(Direct { inputs, outputs, conditional: None })
+        Some(Direct { inputs, outputs, conditional: None, textures })
+    }
+
+    fn merged(&mut self, targets: &[u8]) -> Option<Merged<'_>> {
+        let Merged { targets: own, textures } = self.memory.merged(targets)?;
+        let shadow::Shadows(shadows) = &mut self.answers.shadows;
+        let mut lent: Vec<Option<Elements<Cells<'_>>>> = targets.iter().map(|_| None).collect();
+        for (target, shadow) in shadows {
+            if let Some(place) = targets.iter().position(|&number| *target == Target::Colour(number)) {
+                let array = shadow.lend();
+                lent[place] = Some(array.with(()).with(Cells::Bytes(array.bytes)));
+            }
+        }
+        if own.iter().zip(&lent).any(|(own, lent)| own.is_some() != lent.is_some()) {
+            return None;
+        }
+        self.answers.lent = true;
+        Some(Merged { targets: lent, textures })
     }
 
     fn input_arrays(&self) -> [Option<Elements<&[u8]>>; INPUTS] {

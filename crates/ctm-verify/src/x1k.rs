@@ -16,7 +16,7 @@ pub fn compare(engine: &dyn Engine, control: &Control, launch: &Launch<'_>, memo
     let aliased = memory.outputs_alias_inputs();
     let again = !aliased && !launch.program.uncached;
     // Made before anything is written.
-    let shadows = if again { Shadows::of(memory) } else { shadow::Shadows(Vec::new()) };
+    let shadows = if again { Shadows::of(memory, launch.draw.epilogues) } else { shadow::Shadows(Vec::new()) };
     let mut recorder = Recorder::new(memory, aliased);
     let expected = Interp.run_x1k_under(control, &Launch { counters: true, ..*launch }, &mut recorder);
     let log = recorder.log;

@@ -29,6 +29,7 @@ fn found_in(engine: impl Engine, text: &str, memory: &Arrays, j: f64) -> Option<
         rows: &[],
         domain,
         group: GroupSize::X1K,
+        draw: ctm_exec::x1k::DrawParts::default(),
         budget: Budget::default(),
         threads: 1,
         checks: false,

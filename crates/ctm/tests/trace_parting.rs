@@ -101,6 +101,7 @@ fn gives_nan(text: &str) -> bool {
         rows: &[],
         domain: Domain { i0: 0, j0: 0, i1: 0, j1: 0 },
         group: GroupSize::X1K,
+        draw: ctm_exec::x1k::DrawParts::default(),
         budget: Budget { instructions_per_group: Some(10_000), time: None },
         threads: 1,
         checks: false,

@@ -412,6 +412,7 @@ impl Device {
             rows: &[],
             domain,
             group: self.options.group,
+            draw: ctm_exec::x1k::DrawParts::default(),
             budget: self.options.budget,
             threads: self.options.threads,
             checks: self.options.checks,

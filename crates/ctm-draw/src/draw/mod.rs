@@ -11,7 +11,7 @@ use crate::program::Runner;
 use crate::rect::Rect;
 use crate::setup::Outline;
 use crate::setup::inspect::Inspection;
-use crate::state::{Counts, Draw, DrawError, DrawState, Funnel, Losses, Note, Options, PixelSource};
+use crate::state::{Counts, Draw, DrawError, DrawState, Funnel, Losses, Note, Options, PixelSource, X1kStage};
 use crate::surface::fill::Value;
 use crate::surface::samples::Surface;
 use crate::surface::targets::Targets;
@@ -19,6 +19,7 @@ use crate::vertex::streams::Streams;
 use bands::Bands;
 use ctm_exec::Engine;
 use ctm_exec::r700::Target;
+use ctm_exec::x1k;
 use ready::Ready;
 use run::{Front, Run};
 use std::sync::Arc;
@@ -82,7 +83,7 @@ pub fn draw_watched(
     let program = match state.pixels {
         PixelSource::Nothing => None,
         PixelSource::Program(stage) => Some(Program::R700(stage, wanted(state, &bound))),
-        PixelSource::X1k(stage) => Some(Program::X1k(stage)),
+        PixelSource::X1k(stage) => Some(Program::X1k(stage, wanted_of_x1k(state, &bound, &stage))),
     };
     let shader = program.map(|program| Shader { runner: &runner, state, program });
     let watch = options.watch.map(|at| at.map(|n| i32::try_from(n).unwrap_or(i32::MAX)));
@@ -158,6 +159,16 @@ fn check(state: &DrawState<'_>) -> Result<(), DrawError> {
         return wrong("inputs.parameters", format!("has {}, allowed are 32", state.inputs.parameters.len()));
     }
     Ok(())
+}
+
+/// The same of an X1K program.
+fn wanted_of_x1k(state: &DrawState<'_>, bound: &[bool; 8], stage: &X1kStage<'_>) -> Vec<x1k::Target> {
+    let colours = wanted(state, bound).into_iter().filter_map(|target| match target {
+        Target::Pixel(n) => Some(x1k::Target::Colour(n)),
+        Target::Depth | Target::Position(_) | Target::Parameter(_) => None,
+    });
+    // Only programs that export a depth need rows for it.
+    colours.chain(stage.program.conditional_value.then_some(x1k::Target::ConditionalValue)).collect()
 }
 
 /// The exports of the pixel program that are used.

@@ -5,13 +5,15 @@
 //! are lanes whose exports go nowhere. Small pieces go the way of quads ([`super::shade`]).
 
 use crate::lanes::{LANES, ROWS, Shape, blocks, whole};
-use crate::pixel::shade::{Program, Shader};
+use crate::pixel::shade::{Program, Shader, x1k_launch};
 use crate::pixel::starts::{Starts, starts};
-use crate::program::{StageMemory, Staged, Window};
+use crate::program::{StageMemory, Staged, Window, X1kMemory};
 use crate::rect::Rect;
 use crate::setup::piece::{Coverer, Piece};
 use crate::vertex::Vertices;
 use ctm_exec::r700::{Launch, TargetEpilogue};
+use ctm_exec::rows::covered_from;
+use ctm_exec::x1k::{self, DrawParts};
 use ctm_exec::{Domain, Fault, LaneOrder, LaneRows, Position};
 use ctm_isa::r700::inst::{Cf, ClauseBody, Decoded, Fetch};
 use ctm_isa::r700::program::{Stage as StageKind, Usage};
@@ -357,7 +359,8 @@ impl Shader<'_> {
     pub(crate) fn always_exported(&self) -> u8 {
         match &self.program {
             Program::R700(stage, _) if stage.fetch_program.is_none() => ProgramFacts::of(stage.program).exported,
-            Program::R700(..) | Program::X1k(_) => 0,
+            Program::R700(..) => 0,
+            Program::X1k(stage, _) => stage.program.always_written(),
         }
     }
 
@@ -365,7 +368,9 @@ impl Shader<'_> {
     pub(crate) fn is_uniform(&self) -> bool {
         match &self.program {
             Program::R700(stage, _) if stage.fetch_program.is_none() => ProgramFacts::of(stage.program).is_uniform,
-            Program::R700(..) | Program::X1k(_) => false,
+            Program::R700(..) => false,
+            // Start values are all that differs from pixel to pixel.
+            Program::X1k(stage, _) => !stage.program.uncached,
         }
     }
 
@@ -391,29 +396,39 @@ impl Shader<'_> {
         first: [i32; 2],
         (window, epilogues): (Window<'_, '_>, &[TargetEpilogue]),
     ) -> Result<(), Fault> {
-        let Program::R700(stage, _) = &self.program else { return Ok(()) };
         let domain = domain(covered.rect, first);
         let [column, row] = first.map(i32::cast_unsigned);
         let place = |at: Position| Position { i: at.i + column, j: at.j + row };
-        let nothing = LaneRows::new(LaneOrder::quads(Domain { i1: 0, j1: 0, ..domain }), &[]);
-        let mut memory = StageMemory::new(stage.memory, nothing);
-        memory.window = Some(window);
-        let launch = Launch {
-            stage: StageKind::Pixel,
-            chip: self.state.chip,
-            semantics: stage.semantics,
-            planes: &starts.planes,
-            divisor: starts.divisor(),
-            covered: covered.words.as_deref(),
-            epilogues,
-            once: true,
-            ..Launch::new(stage.program, stage.constants, domain)
-        };
-        let order = launch.lane_order();
+        let order = LaneOrder::quads(domain);
+        let (words, no_lanes) = (covered.words.as_deref(), LaneOrder::quads(Domain { i1: 0, j1: 0, ..domain }));
         let counts = |at: Position| {
-            let counts = |lane: usize| launch.covered_from(lane as u64) & 1 == 1;
+            let counts = |lane: usize| covered_from(words, lane as u64) & 1 == 1;
             domain.contains(at) && order.lane(at).is_some_and(counts)
         };
-        self.runner.r700("pixel", launch, &mut memory, (&place, &counts))
+        let window = Some(window);
+        match &self.program {
+            Program::R700(stage, _) => {
+                let nothing = LaneRows::new(no_lanes, &[]);
+                let mut memory = StageMemory { window, ..StageMemory::new(stage.memory, nothing) };
+                let launch = Launch {
+                    stage: StageKind::Pixel,
+                    chip: self.state.chip,
+                    semantics: stage.semantics,
+                    planes: &starts.planes,
+                    divisor: starts.divisor(),
+                    covered: words,
+                    epilogues,
+                    once: true,
+                    ..Launch::new(stage.program, stage.constants, domain)
+                };
+                self.runner.r700("pixel", launch, &mut memory, (&place, &counts))
+            }
+            Program::X1k(stage, _) => {
+                let mut memory = X1kMemory { inner: stage.memory, rows: LaneRows::new(no_lanes, &[]), window };
+                let draw = DrawParts { divisor: starts.divisor(), covered: words, epilogues, once: true };
+                let launch = x1k::Launch { planes: &starts.planes, ..x1k_launch(stage, &[], domain, draw) };
+                self.runner.x1k(launch, &mut memory, (&place, &counts))
+            }
+        }
     }
 }

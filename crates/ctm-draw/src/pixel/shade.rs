@@ -8,6 +8,7 @@ use crate::setup::piece::Piece;
 use crate::state::{DrawState, Interpolation, PixelInput, Place, RasterState, SpriteElement, Stage, X1kStage};
 use crate::vertex::Vertices;
 use ctm_exec::r700::{Launch, Target, TargetEpilogue};
+use ctm_exec::x1k::DrawParts;
 use ctm_exec::{Budget, Domain, ExportRow, Fault, GroupSize, LaneOrder, LaneRows, Position, StartRow, x1k};
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::program::Stage as StageKind;
@@ -200,7 +201,7 @@ fn counts(quads: &[ShadeQuad], at: Position) -> bool {
 pub(crate) enum Program<'a> {
     /// With the used exports.
     R700(Stage<'a>, Vec<Target>),
-    X1k(X1kStage<'a>),
+    X1k(X1kStage<'a>, Vec<x1k::Target>),
 }
 
 /// A program's exports for the pixels of its quads.
@@ -256,6 +257,29 @@ fn pixels(quad: &QuadCoverage) -> [[i32; 2]; 4] {
     [[x, y], [x + 1, y], [x, y + 1], [x + 1, y + 1]]
 }
 
+/// A launch of an X1K program for pixels.
+pub(crate) fn x1k_launch<'l>(
+    stage: &X1kStage<'l>,
+    rows: &'l [StartRow<'l>],
+    domain: Domain,
+    draw: DrawParts<'l>,
+) -> x1k::Launch<'l> {
+    x1k::Launch {
+        program: stage.program,
+        constants: stage.constants,
+        planes: &[],
+        rows,
+        domain,
+        group: GroupSize::X1K,
+        draw,
+        budget: Budget::default(),
+        // Bands are the threads.
+        threads: 1,
+        checks: false,
+        counters: false,
+    }
+}
+
 impl Shader<'_> {
     /// Runs the program for these quads; returns their exports, quad by quad. Reuses the rows of another launch of it.
     pub(crate) fn run(
@@ -286,39 +310,30 @@ impl Shader<'_> {
                 self.runner.r700("pixel", self.launch(stage, &start, domain), &mut memory, (&place, &counts))?;
                 Ok(Exports::R700(memory.rows))
             }
-            Program::X1k(stage) => {
-                let targets = [0, 1, 2, 3].map(x1k::Target::Colour).into_iter().chain([x1k::Target::ConditionalValue]);
-                // Only programs that export a depth need rows for it.
-                let count = if stage.program.conditional_value { 5 } else { 4 };
-                let rows = LaneRows::new(LaneOrder::quads(domain), &targets.take(count).collect::<Vec<_>>());
-                let mut memory = X1kMemory { inner: stage.memory, rows };
-                let launch = x1k::Launch {
-                    program: stage.program,
-                    constants: stage.constants,
-                    planes: &[],
-                    rows: &start,
-                    domain,
-                    group: GroupSize::X1K,
-                    budget: Budget::default(),
-                    // Bands are the threads.
-                    threads: 1,
-                    checks: false,
-                    counters: false,
+            Program::X1k(stage, targets) => {
+                let order = LaneOrder::quads(domain);
+                let rows = match old {
+                    Some(Exports::X1k(mut rows)) => {
+                        rows.restart(order);
+                        rows
+                    }
+                    _ => LaneRows::new(order, targets),
                 };
+                let mut memory = X1kMemory { inner: stage.memory, rows, window: None };
+                let launch = x1k_launch(stage, &start, domain, DrawParts::default());
                 self.runner.x1k(launch, &mut memory, (&place, &counts))?;
                 Ok(Exports::X1k(memory.rows))
             }
         }
     }
 
-    /// Runs an R700 program for these quads, with the epilogues of targets that colours replace: their elements come quad by quad.
+    /// Runs the program for these quads, with the epilogues of targets that colours replace: their elements come quad by quad.
     pub(crate) fn run_packed(
         &self,
         (quads, pieces, vertices): (&[ShadeQuad], &[Piece], &Vertices),
         scratch: &mut Scratch,
         (packed, epilogues): (&mut Packed, &[TargetEpilogue]),
     ) -> Result<(), Fault> {
-        let Program::R700(stage, _) = &self.program else { return Ok(()) };
         scratch.restart(4 * quads.len());
         self.parameters(scratch, quads, pieces, vertices);
         self.others(scratch, quads, pieces);
@@ -328,11 +343,21 @@ impl Shader<'_> {
         let start = scratch.start();
         let domain = domain(quads);
         let (place, counts) = (|at| place_of(quads, at), |at| counts(quads, at));
-        let nothing = LaneRows::new(LaneOrder::quads(Domain { i1: 0, j1: 0, ..domain }), &[]);
-        let mut memory = StageMemory::new(stage.memory, nothing);
-        memory.window = Some(Window::Packed { packed, epilogues });
-        let launch = Launch { epilogues, ..self.launch(stage, &start, domain) };
-        self.runner.r700("pixel", launch, &mut memory, (&place, &counts))
+        let no_lanes = LaneOrder::quads(Domain { i1: 0, j1: 0, ..domain });
+        let window = Some(Window::Packed { packed, epilogues });
+        match &self.program {
+            Program::R700(stage, _) => {
+                let nothing = LaneRows::new(no_lanes, &[]);
+                let mut memory = StageMemory { window, ..StageMemory::new(stage.memory, nothing) };
+                let launch = Launch { epilogues, ..self.launch(stage, &start, domain) };
+                self.runner.r700("pixel", launch, &mut memory, (&place, &counts))
+            }
+            Program::X1k(stage, _) => {
+                let mut memory = X1kMemory { inner: stage.memory, rows: LaneRows::new(no_lanes, &[]), window };
+                let launch = x1k_launch(stage, &start, domain, DrawParts { epilogues, ..DrawParts::default() });
+                self.runner.x1k(launch, &mut memory, (&place, &counts))
+            }
+        }
     }
 
     /// A launch of an R700 program for quads.
@@ -351,7 +376,7 @@ impl Shader<'_> {
     pub(crate) fn registers(&self) -> usize {
         match &self.program {
             Program::R700(stage, _) => usize::from(stage.program.gprs).clamp(1, GPRS),
-            Program::X1k(_) => TEMPORARIES,
+            Program::X1k(..) => TEMPORARIES,
         }
     }
 

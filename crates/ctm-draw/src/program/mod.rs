@@ -12,6 +12,7 @@ use ctm_exec::r700::{
 };
 use ctm_exec::x1k::{Elements, Form};
 use ctm_exec::{Budget, Control, Engine, Fault, FaultKind, Instant, LaneRows, Position, x1k};
+use ctm_isa::x1k::OUTPUTS;
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
@@ -186,13 +187,14 @@ static IN_ORDER: LazyLock<Tiles> = LazyLock::new(|| {
 pub(crate) type Staged = [Vec<[u32; 4]>; 8];
 
 impl Window<'_, '_> {
-    fn commit(&mut self, at: Position, exports: &Exports) -> Written {
+    /// `colour`: of an output, as exported.
+    fn commit(&mut self, at: Position, colour: &dyn Fn(u8) -> Option<[u32; 4]>) -> Written {
         let mut done = Written::default();
         match self {
-            Self::Targets { colour, first_row, written, truncates } => {
-                for (n, target) in (0u8..).zip(colour.iter_mut()) {
+            Self::Targets { colour: targets, first_row, written, truncates } => {
+                for (n, target) in (0u8..).zip(targets.iter_mut()) {
                     let Some(target) = target.as_mut().filter(|_| *written >> n & 1 == 1) else { continue };
-                    let Some((values, _)) = exports.get(Target::Pixel(n)) else { continue };
+                    let Some(values) = colour(n) else { continue };
                     let row = (*first_row + at.j).cast_signed();
                     if let Some(place) = target.surface.place(at.i.cast_signed(), row, 0, 0) {
                         target.surface.store(place, target.colours.pack(values, *truncates >> n & 1 == 1));
@@ -201,9 +203,9 @@ impl Window<'_, '_> {
                     }
                 }
             }
-            Self::Merged { colour, first_row, merge } => {
-                let value = |n: u8| exports.get(Target::Pixel(n)).map_or([0; 4], |of| of.0);
-                for (n, target) in (0u8..).zip(colour.iter_mut()) {
+            Self::Merged { colour: targets, first_row, merge } => {
+                let value = |n: u8| colour(n).unwrap_or_default();
+                for (n, target) in (0u8..).zip(targets.iter_mut()) {
                     let Some(target) = target else { continue };
                     let row = (*first_row + at.j).cast_signed();
                     let Some(place) = target.surface.place(at.i.cast_signed(), row, 0, 0) else { continue };
@@ -216,9 +218,8 @@ impl Window<'_, '_> {
             }
             Self::Packed { packed, epilogues } => {
                 let lane = (4 * (at.i / 2) + 2 * (at.j & 1) + (at.i & 1)) as usize;
-                let value = |output: u8, element: u8| {
-                    exports.get(Target::Pixel(output)).map_or(0, |(values, _)| values[usize::from(element % 4)])
-                };
+                let value =
+                    |output: u8, element: u8| colour(output).map_or(0, |values| values[usize::from(element % 4)]);
                 for of in *epilogues {
                     let place = packed.get_mut(usize::from(of.target)).and_then(|packed| packed.get_mut(lane));
                     if let Some(place) = place {
@@ -231,7 +232,7 @@ impl Window<'_, '_> {
             Self::Staged { colours, width } => {
                 for (n, colours) in (0u8..).zip(colours.iter_mut()) {
                     let place = colours.get_mut(at.j as usize * *width as usize + at.i as usize);
-                    if let (Some(place), Some((values, _))) = (place, exports.get(Target::Pixel(n))) {
+                    if let (Some(place), Some(values)) = (place, colour(n)) {
                         *place = values;
                         done.elements += 1;
                         done.bytes += 16;
@@ -243,7 +244,7 @@ impl Window<'_, '_> {
     }
 
     /// These targets, for engines that store themselves.
-    fn lent(&mut self, targets: &[Target]) -> Option<Vec<Option<Elements<Cells<'_>>>>> {
+    fn lent(&mut self) -> Option<[Option<Elements<Cells<'_>>>; 8]> {
         let mut all = [const { None }; 8];
         match self {
             // They take no colours as they are.
@@ -266,11 +267,7 @@ impl Window<'_, '_> {
                 }
             }
         }
-        let of = |target: &Target| match target {
-            &Target::Pixel(n) => all.get_mut(usize::from(n)).and_then(Option::take),
-            _ => None,
-        };
-        Some(targets.iter().map(of).collect())
+        Some(all)
     }
 }
 
@@ -299,12 +296,14 @@ impl Window<'_, '_> {
 }
 
 /// Memory of one launch of an X1K pixel program.
-pub(crate) struct X1kMemory<'a> {
+pub(crate) struct X1kMemory<'a, 't> {
     pub(crate) inner: &'a dyn x1k::Memory,
     pub(crate) rows: LaneRows<x1k::Target>,
+    /// Where outputs go instead of into rows.
+    pub(crate) window: Option<Window<'a, 't>>,
 }
 
-impl x1k::Memory for X1kMemory<'_> {
+impl x1k::Memory for X1kMemory<'_, '_> {
     fn schedule(&mut self, _: Position) -> Result<bool, MemoryFault> {
         Ok(true)
     }
@@ -322,7 +321,14 @@ impl x1k::Memory for X1kMemory<'_> {
     }
 
     fn commit(&mut self, at: Position, outputs: &x1k::Outputs) -> Result<Written, MemoryFault> {
-        Ok(outputs.store(at, &mut self.rows))
+        let colour = |n: u8| {
+            let written = outputs.written.get(usize::from(n)).is_some_and(|&written| written != 0);
+            outputs.values.get(usize::from(n)).filter(|_| written).copied()
+        };
+        Ok(match &mut self.window {
+            Some(window) => window.commit(at, &colour),
+            None => outputs.store(at, &mut self.rows),
+        })
     }
 
     fn write_uncached(&mut self, x: u32, y: u32, _: u32) -> Result<Written, MemoryFault> {
@@ -338,8 +344,24 @@ impl x1k::Memory for X1kMemory<'_> {
         self.inner.input_arrays()
     }
 
+    fn direct(&mut self) -> Option<x1k::Direct<'_>> {
+        let textures = self.inner.textures();
+        let mut outputs = [const { None }; OUTPUTS];
+        for (output, elements) in outputs.iter_mut().zip(self.window.as_mut()?.lent()?) {
+            if let Some(elements) = elements {
+                *output = Some(elements.with(()).with(elements.bytes.into_bytes()?));
+            }
+        }
+        Some(x1k::Direct { outputs, textures, ..x1k::Direct::default() })
+    }
+
+    fn merged(&mut self, targets: &[u8]) -> Option<x1k::Merged<'_>> {
+        let textures = self.inner.textures();
+        Some(x1k::Merged { targets: self.window.as_mut()?.merged(targets)?, textures })
+    }
+
     fn lane_rows(&mut self) -> Option<&mut LaneRows<x1k::Target>> {
-        Some(&mut self.rows)
+        Some(&mut self.rows).filter(|_| self.window.is_none())
     }
 }
 
@@ -444,7 +466,7 @@ impl Memory for StageMemory<'_, '_> {
 
     fn commit(&mut self, at: Position, exports: &Exports) -> Result<Written, MemoryFault> {
         Ok(match &mut self.window {
-            Some(window) => window.commit(at, exports),
+            Some(window) => window.commit(at, &|n| exports.get(Target::Pixel(n)).map(|of| of.0)),
             None => exports.store(at, &mut self.rows),
         })
     }
@@ -463,7 +485,12 @@ impl Memory for StageMemory<'_, '_> {
 
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
         let (inner, order) = (self.inner, self.rows.order());
-        let targets = self.window.as_mut()?.lent(targets)?;
+        let mut all = self.window.as_mut()?.lent()?;
+        let of = |target: &Target| match target {
+            &Target::Pixel(n) => all.get_mut(usize::from(n)).and_then(Option::take),
+            _ => None,
+        };
+        let targets = targets.iter().map(of).collect();
         let textures = textures.iter().map(|&id| level_0(inner, id)).collect::<Option<Vec<_>>>()?;
         Some(Direct { textures, targets, reads: Box::new(StageMemory::new(inner, LaneRows::new(order, &[]))) })
     }

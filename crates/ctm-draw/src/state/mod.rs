@@ -23,6 +23,8 @@ pub use run::{Counts, DrawError, LaunchNotice, Note, Notice, Options};
 use ctm_exec::r700::{Constants, Memory, Semantic};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Chip;
+use ctm_isa::x1k::Inst;
+use ctm_isa::x1k::ops::TexOp;
 
 /// The kind of primitives that a draw's vertices form.
 ///
@@ -390,6 +392,15 @@ pub struct X1kStage<'a> {
     pub constants: &'a ctm_exec::x1k::Constants,
     /// The inputs.
     pub memory: &'a dyn ctm_exec::x1k::Memory,
+}
+
+impl X1kStage<'_> {
+    /// Whether a program may kill pixels: only then do tests wait for it.
+    #[must_use]
+    pub fn kills(program: &ctm_isa::x1k::Program) -> bool {
+        let kills = |inst: Inst| matches!(inst, Inst::Tex(tex) if tex.inst.op == TexOp::KillLt0);
+        program.words.iter().any(|words| Inst::decode(words).is_ok_and(kills))
+    }
 }
 
 impl std::fmt::Debug for X1kStage<'_> {

@@ -54,16 +54,16 @@ pub mod vertex;
 pub mod wavefront;
 
 pub use crate::arrays::{Elements, Tiles, Written};
-pub use crate::plane::Plane;
+pub use crate::epilogue::TargetEpilogue;
+pub use crate::plane::{Divisor, Plane};
 pub use exports::{Exports, Target};
 pub use flow::LoopConstant;
 pub use resources::{Arrays, Buffer, Sampler, Texture};
 pub use surface::{Surface, SurfaceError};
 
 use crate::domain::{Domain, GroupSize, Position};
-use crate::epilogue::Epilogue;
 use crate::fault::{Budget, FaultKind, MemoryFault};
-use crate::rows::{LaneOrder, LaneRows, StartRow};
+use crate::rows::{LaneOrder, LaneRows, StartRow, covered_from};
 use ctm_isa::r700::CONSTANT_FILE;
 use ctm_isa::r700::program::{Chip, Program, Stage};
 
@@ -98,45 +98,6 @@ pub struct Semantic {
     pub id: u8,
     /// The register.
     pub gpr: u8,
-}
-
-/// A number that is linear over the domain, by which elements of planes are divided, for perspective start values.
-///
-/// The element is `(origin + i*di + j*dj) * (1 / divisor)`, each step in double precision, then rounded once to single precision.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Divisor<'a> {
-    /// The number at (0, 0), and its change by column and row.
-    pub of: [f64; 3],
-    /// Registers, and which of their elements are divided (bit 0 = x). Planes of bits ([`Plane::bits`]) are not.
-    pub elements: &'a [(u8, u8)],
-}
-
-impl Divisor<'_> {
-    /// One divided by the number at (i, j).
-    #[must_use]
-    #[allow(clippy::cast_precision_loss, reason = "index pairs have few bits")]
-    pub fn reciprocal(&self, i: i64, j: i64) -> f64 {
-        let [origin, di, dj] = self.of;
-        1.0 / (origin + i as f64 * di + j as f64 * dj)
-    }
-
-    /// Whether it divides an element (0..=3) of a plane.
-    #[must_use]
-    pub fn divides(&self, plane: &Plane, element: usize) -> bool {
-        !plane.bits
-            && self.elements.iter().any(|&(register, elements)| register == plane.temp && elements >> element & 1 == 1)
-    }
-
-    /// The bits of a plane's four elements at (i, j).
-    #[must_use]
-    #[allow(clippy::cast_possible_truncation, reason = "the one rounding that is meant")]
-    pub fn at(&self, plane: &Plane, i: i64, j: i64) -> [u32; 4] {
-        let mut bits = plane.at(i, j);
-        for (element, bits) in bits.iter_mut().enumerate().filter(|(element, _)| self.divides(plane, *element)) {
-            *bits = ((plane.value(element, i, j) * self.reciprocal(i, j)) as f32).to_bits();
-        }
-        bits
-    }
 }
 
 /// One launch of a program over a domain.
@@ -202,15 +163,6 @@ pub struct Launch<'a> {
     pub counters: bool,
 }
 
-/// The epilogue of a colour target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TargetEpilogue {
-    /// The target: [`Target::Pixel`] of this number.
-    pub target: u8,
-    /// Its element, of 32 bits, after a pixel's exports.
-    pub epilogue: Epilogue,
-}
-
 impl<'a> Launch<'a> {
     /// A launch of a program of its own stage (pixel, if the program does not say), for RV770, with nothing bound.
     #[must_use]
@@ -248,12 +200,7 @@ impl<'a> Launch<'a> {
     /// Which of 64 lanes, from this one on, are [`Self::covered`] (bit 0 is the first).
     #[must_use]
     pub fn covered_from(&self, first: u64) -> u64 {
-        let Some(covered) = self.covered else { return u64::MAX };
-        let word = |n: u64| usize::try_from(n).ok().and_then(|n| covered.get(n)).copied().unwrap_or(0);
-        match first % 64 {
-            0 => word(first / 64),
-            shift => word(first / 64) >> shift | word(first / 64 + 1) << (64 - shift),
-        }
+        covered_from(self.covered, first)
     }
 
     /// The numbers of the launch's lanes: the indices of [`StartRow::bits`] and the rows of [`LaneRows`].
@@ -474,4 +421,26 @@ pub enum Texels<'a> {
 pub enum Cells<'a> {
     Bytes(&'a mut [u8]),
     Dwords(&'a mut [[u32; 4]]),
+}
+
+impl<'a> Cells<'a> {
+    /// Its bytes; `None` for dwords of hosts on which these are not bytes as an array of numbers has them.
+    #[must_use]
+    pub fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Cells::Bytes(bytes) => Some(bytes),
+            Cells::Dwords(_) if cfg!(target_endian = "big") => None,
+            Cells::Dwords(dwords) => Some(bytemuck::cast_slice(dwords)),
+        }
+    }
+
+    /// As [`Self::bytes`], to be written.
+    #[must_use]
+    pub fn into_bytes(self) -> Option<&'a mut [u8]> {
+        match self {
+            Cells::Bytes(bytes) => Some(bytes),
+            Cells::Dwords(_) if cfg!(target_endian = "big") => None,
+            Cells::Dwords(dwords) => Some(bytemuck::cast_slice_mut(dwords)),
+        }
+    }
 }

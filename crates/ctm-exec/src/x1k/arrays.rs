@@ -28,6 +28,7 @@ use ctm_isa::x1k::{INPUTS, OUTPUTS};
 ///     rows: &[],
 ///     domain: Domain { i0: 0, j0: 0, i1: 7, j1: 7 },
 ///     group: GroupSize::X1K,
+///     draw: ctm_exec::x1k::DrawParts::default(),
 ///     budget: Budget::default(),
 ///     threads: 0,
 ///     checks: false,

@@ -77,14 +77,19 @@ impl<'a> RunningLaunch<'a> {
                 return Err(memory_fault(fault, u32::from(self.context.launch.program.first), at));
             }
         }
-        Ok(covered.iter().any(|mask| !mask.is_empty()).then_some(GroupTask { index, positions, covered }))
+        let launch = self.context.launch;
+        let sends = |&at: &Position| launch.domain.contains(at) && launch.sends(at);
+        let runs = launch.draw.covered.is_none() || positions.iter().any(sends);
+        let runs = runs && covered.iter().any(|mask| !mask.is_empty());
+        Ok(runs.then_some(GroupTask { index, positions, covered }))
     }
 
     /// Adds the statistics of a group and sends its outputs; the group knows which processors have written uncached.
     fn commit(&mut self, done: GroupResult, memory: &mut dyn Memory, group: Option<&Group>) -> Result<(), Fault> {
         self.outcome.counters.add(&done.counters);
         self.findings.add(done.findings);
-        for (at, outputs) in done.outputs {
+        let launch = self.context.launch;
+        for (at, outputs) in done.outputs.into_iter().filter(|(at, _)| launch.sends(*at)) {
             let last = u32::from(self.context.launch.program.last);
             let written = memory.commit(at, &outputs).map_err(|fault| memory_fault(fault, last, at))?;
             self.outcome.counters.writes += written.elements;

@@ -159,7 +159,8 @@ impl Block {
             let temp = usize::from(plane.temp) % TEMPORARIES;
             for lane in existing.iter() {
                 let Position { i, j } = positions[lane];
-                let value = plane.at(i64::from(i), i64::from(j));
+                let (i, j) = (i64::from(i), i64::from(j));
+                let value = launch.draw.divisor.map_or_else(|| plane.at(i, j), |divisor| divisor.at(plane, i, j));
                 for channel in 0..4 {
                     temps[temp][channel][lane] = value[channel];
                 }

@@ -32,13 +32,15 @@ pub mod tex;
 pub mod unit;
 
 pub use crate::arrays::{Elements, Form, Written};
-pub use crate::plane::Plane;
+pub use crate::plane::{Divisor, Plane};
 pub use crate::sample::{Filter, Wrap};
 pub use arrays::Arrays;
 
 use crate::domain::{Domain, GroupSize, Position};
+use crate::epilogue::TargetEpilogue;
 use crate::fault::{Budget, MemoryFault};
-use crate::rows::{LaneOrder, LaneRows, StartRow};
+use crate::r700::Cells;
+use crate::rows::{LaneOrder, LaneRows, StartRow, covered_from};
 use ctm_isa::x1k::{BOOL_CONSTANTS, FLOAT_CONSTANTS, INPUTS, INT_CONSTANTS, OUTPUTS, Program};
 
 /// The constants of a launch (CTM §2.1.4), as read from memory when it starts.
@@ -73,6 +75,8 @@ pub struct Launch<'a> {
     pub domain: Domain,
     /// How many lanes decide a jump together.
     pub group: GroupSize,
+    /// The parts that only draws have.
+    pub draw: DrawParts<'a>,
     /// Limits of the launch.
     pub budget: Budget,
     /// Worker threads; 0 means one per core. Never changes results.
@@ -83,7 +87,43 @@ pub struct Launch<'a> {
     pub counters: bool,
 }
 
+/// The parts of a launch that only draws have. The default: none of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DrawParts<'a> {
+    /// The divisor of elements of planes.
+    pub divisor: Option<Divisor<'a>>,
+    /// The lanes whose outputs are sent: lane `n` is bit `n % 64` of word `n / 64`; `None`: all. The others run as they do, as pixels of a quad that a
+    /// primitive does not cover; groups without a covered lane in the domain do not run.
+    pub covered: Option<&'a [u64]>,
+    /// Its planes will hardly come again, as those of a triangle: engines make no code for them alone.
+    pub once: bool,
+    /// The meaning of [`Memory::commit`] for these colour targets, for engines that compute and store their elements themselves ([`Memory::merged`]).
+    /// Engines need not use them.
+    pub epilogues: &'a [TargetEpilogue],
+}
+
+impl DrawParts<'_> {
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.divisor.is_none() && self.covered.is_none() && !self.once && self.epilogues.is_empty()
+    }
+
+    /// Which of 64 lanes, from this one on, are [`Self::covered`] (bit 0 is the first).
+    #[must_use]
+    pub fn covered_from(&self, first: u64) -> u64 {
+        covered_from(self.covered, first)
+    }
+}
+
 impl Launch<'_> {
+    /// Whether the outputs of a processor are sent ([`DrawParts::covered`]).
+    #[must_use]
+    pub fn sends(&self, at: Position) -> bool {
+        let is_covered = |lane: usize| self.draw.covered_from(lane as u64) & 1 == 1;
+        self.draw.covered.is_none() || self.lane_order().lane(at).is_some_and(is_covered)
+    }
+
     /// The numbers of the launch's lanes: the indices of [`StartRow::bits`] and the rows of [`LaneRows`].
     #[must_use]
     pub const fn lane_order(&self) -> LaneOrder {
@@ -231,6 +271,14 @@ pub trait Memory: Sync {
         None
     }
 
+    /// The arrays of the targets of [`DrawParts::epilogues`], in their order, for engines that compute new elements by these; `None` (the default) when they have
+    /// to commit. An element is one number, which has the element's bits; a target that is `None` takes none. Otherwise as [`Self::direct`], which asks for programs'
+    /// outputs.
+    fn merged(&mut self, targets: &[u8]) -> Option<Merged<'_>> {
+        let _ = targets;
+        None
+    }
+
     /// The arrays that back the inputs, as they are until something is committed, for engines that read elements themselves; an input that is
     /// `None` (the default: all) is read element by element.
     ///
@@ -251,7 +299,7 @@ pub trait Memory: Sync {
 }
 
 /// See [`Memory::direct`].
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Direct<'a> {
     /// The arrays of [`Memory::read`], for inputs whose elements have a [`Form`].
     pub inputs: [Option<Elements<&'a [u8]>>; INPUTS],
@@ -259,6 +307,17 @@ pub struct Direct<'a> {
     pub outputs: [Option<Elements<&'a mut [u8]>>; OUTPUTS],
     /// The test before [`Memory::commit`]; processors that fail store nothing. Where it is `None`, engines call `commit` for programs with a conditional value.
     pub conditional: Option<ConditionalTest<'a>>,
+    /// The textures of a draw ([`Memory::textures`]).
+    pub textures: Option<&'a dyn crate::r700::Memory>,
+}
+
+/// See [`Memory::merged`].
+#[derive(Default)]
+pub struct Merged<'a> {
+    /// The arrays of the targets.
+    pub targets: Vec<Option<Elements<Cells<'a>>>>,
+    /// The textures of the draw ([`Memory::textures`]).
+    pub textures: Option<&'a dyn crate::r700::Memory>,
 }
 
 /// The test of the Conditional Output Unit for outputs (CTM §2.1.3): of a processor's conditional value against the element of a buffer at its index pair, both the bits of

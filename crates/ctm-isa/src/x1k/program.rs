@@ -2,9 +2,10 @@
 //!
 //! The assembler makes one, images store and load one, the checker and the engines read one.
 
+use super::OUTPUTS;
 use super::access;
 use super::inst::{AluInst, Inst, Source, Words};
-use super::ops::{AOp, BOp, FcOp, InstType, TexOp};
+use super::ops::{AOp, BOp, FcOp, InstType, PredSel, TexOp};
 use crate::diag::Span;
 use std::collections::BTreeSet;
 
@@ -149,6 +150,33 @@ impl Program {
             usage.outputs = BTreeSet::from([0]);
         }
         usage
+    }
+
+    /// The colour outputs (bit n = output n) that every processor writes, all four channels of them, whatever it computes. Looks at the text alone, so it may miss some: programs with
+    /// flow control, and those that kill processors, have none.
+    #[must_use]
+    pub fn always_written(&self) -> u8 {
+        let run = self.words.get(usize::from(self.first)..=usize::from(self.last)).unwrap_or_default();
+        let mut channels = [0u8; OUTPUTS];
+        for words in run {
+            match Inst::decode(words) {
+                Ok(Inst::Alu(alu)) if alu.cmn.kind == InstType::Output => {
+                    if alu.cmn.rgb_pred_sel == PredSel::None {
+                        channels[usize::from(alu.rgb.target) % OUTPUTS] |= alu.cmn.rgb_omask;
+                    }
+                    if alu.cmn.alpha_pred_sel == PredSel::None && alu.cmn.alpha_omask {
+                        channels[usize::from(alu.alpha.target) % OUTPUTS] |= 8;
+                    }
+                }
+                Ok(Inst::Alu(_)) => {}
+                Ok(Inst::Tex(tex)) if tex.inst.op != TexOp::KillLt0 => {}
+                Ok(Inst::Tex(_) | Inst::Fc(_)) | Err(_) => return 0,
+            }
+        }
+        if self.uncached || self.conditional_value {
+            return 0;
+        }
+        (0..).zip(channels).filter(|&(_, written)| written == 15).fold(0, |set, (n, _): (u8, _)| set | 1 << n)
     }
 
     /// The index that `name` means.

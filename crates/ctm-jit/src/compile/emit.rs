@@ -97,6 +97,7 @@ fn given(planes: impl Iterator<Item = u8>, rows: impl Iterator<Item = u16>) -> V
 ///     rows: &[],
 ///     domain: Domain { i0: 0, j0: 0, i1: 7, j1: 7 },
 ///     group: GroupSize::X1K,
+///     draw: ctm_exec::x1k::DrawParts::default(),
 ///     budget: Budget::default(),
 ///     threads: 1,
 ///     checks: false,

@@ -11,7 +11,7 @@ use ctm_isa::x1k::INPUTS;
 use std::sync::atomic::AtomicU32;
 
 /// The arrays of inputs that memory maps.
-type Arrays<'a> = &'a [Option<Elements<&'a [u8]>>; INPUTS];
+pub type Arrays<'a> = &'a [Option<Elements<&'a [u8]>>; INPUTS];
 
 /// A memory of arrays that another one maps.
 #[derive(Clone, Copy)]
@@ -20,6 +20,8 @@ pub struct Views<'a> {
     elements: Arrays<'a>,
     /// The destination of processors' exports, if there is one.
     pub outputs: Option<&'a lent::Outputs<'a>>,
+    /// The textures of a draw.
+    textures: Option<&'a dyn ctm_exec::r700::Memory>,
 }
 
 /// Plain memory: any bits are a value, and there is no padding.
@@ -48,10 +50,15 @@ pub fn cells_of(elements: Cells<'_>) -> Option<&[AtomicU32]> {
 
 impl<'a> Views<'a> {
     /// Inputs that memory maps; `inputs`: those that are fetched. `None` where one of these is not mapped.
-    pub fn lent(descriptors: [Option<Input>; INPUTS], elements: Arrays<'a>, inputs: u16) -> Option<Self> {
+    pub fn lent(
+        descriptors: [Option<Input>; INPUTS],
+        elements: Arrays<'a>,
+        textures: Option<&'a dyn ctm_exec::r700::Memory>,
+        inputs: u16,
+    ) -> Option<Self> {
         let is_held = |input: usize| Some(holds(elements[input].as_ref()?, &descriptors[input]?));
         let are_held = (0..INPUTS).filter(|input| inputs >> input & 1 == 1).all(|input| is_held(input) == Some(true));
-        are_held.then_some(Self { descriptors, elements, outputs: None })
+        are_held.then_some(Self { descriptors, elements, outputs: None, textures })
     }
 }
 
@@ -78,6 +85,10 @@ impl Memory for Views<'_> {
         let of = usize::from(index & 15);
         let read = |input: Input| Some(self.elements[of].as_ref()?.read(x, y, [input.width, input.height]));
         Ok(self.descriptors[of].and_then(read).unwrap_or_default())
+    }
+
+    fn textures(&self) -> Option<&dyn ctm_exec::r700::Memory> {
+        self.textures
     }
 
     fn commit(&mut self, at: Position, sent: &Outputs) -> Result<Written, MemoryFault> {

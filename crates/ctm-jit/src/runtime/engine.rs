@@ -12,7 +12,7 @@ use crate::passes::table as optional;
 use crate::runtime::r700::launched::R700;
 use crate::runtime::x1k::launched::X1k;
 use ctm_exec::watch::Watch;
-use ctm_exec::x1k::{Launch, Memory};
+use ctm_exec::x1k::{DrawParts, Launch, Memory};
 use ctm_exec::{Control, Engine, Fault, Interp, Outcome};
 use ctm_isa::r700::program::Stage;
 use std::fmt;
@@ -51,6 +51,7 @@ const GROUP_THREADS: u32 = 1024;
 ///     rows: &[],
 ///     domain: Domain { i0: 0, j0: 0, i1: 7, j1: 7 },
 ///     group: GroupSize::X1K,
+///     draw: ctm_exec::x1k::DrawParts::default(),
 ///     budget: Budget::default(),
 ///     threads: 0,
 ///     checks: false,
@@ -167,6 +168,23 @@ impl Jit {
         self.pvs_bail_outs.load(Ordering::Relaxed)
     }
 
+    /// Runs a launch of an X1K program with epilogues as part of it; `None`, and no effect, where that is not possible.
+    fn x1k_merged(
+        &self,
+        control: &Control,
+        launch: &Launch<'_>,
+        memory: &mut dyn Memory,
+    ) -> Option<Result<Outcome, Fault>> {
+        use x1k::artifact::{Artifact, key};
+        let artifact = self.x1k.get(key(launch), || Artifact::new(launch, &self.options))?;
+        let artifact = artifact.for_constants(launch, &self.options)?;
+        let watch = Watch::new(&launch.budget, control, launch.domain.processors());
+        let is_whole = Waves::new(launch.domain, LANES, true).is_of_quads();
+        let artifact = artifact.whole.as_deref().filter(|_| is_whole).unwrap_or(artifact);
+        let of = X1k::wavefronts(launch, artifact, (&watch, self.backend), false);
+        if of.can_stop() { at_once(&mut X1k::new(launch, artifact, memory), &of) } else { None }
+    }
+
     /// Runs a launch with epilogues as part of its program, where that is possible, otherwise without them.
     fn run_merged(
         &self,
@@ -206,8 +224,18 @@ impl Engine for Jit {
 
     fn run_x1k_under(&self, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
         use x1k::artifact::{Artifact, key};
+        let whole = || Waves::new(launch.domain, LANES, true).is_of_quads();
+        let counts_lanes = || whole() && !launch.counters && 64 % launch.group.lanes() == 0;
+        let is_left = launch.checks || launch.group.lanes() > LANES || launch.draw.covered.is_some() && !counts_lanes();
+        // Epilogues are part of the program, or not at all.
+        if !launch.draw.epilogues.is_empty() {
+            let draw = DrawParts { epilogues: &[], ..launch.draw };
+            let without = Launch { draw, ..*launch };
+            let is_left = is_left || launch.counters;
+            let done = if is_left { None } else { self.x1k_merged(control, launch, &mut *memory) };
+            return done.unwrap_or_else(|| self.run_x1k_under(control, &without, memory));
+        }
         let new = || Artifact::new(launch, &self.options);
-        let is_left = launch.checks || launch.group.lanes() > LANES;
         let artifact = if is_left { None } else { self.x1k.get(key(launch), new) };
         let artifact = artifact.as_deref().and_then(|artifact| artifact.for_constants(launch, &self.options));
         // A group with uncached writes may read them.
@@ -216,8 +244,7 @@ impl Engine for Jit {
         let Some(artifact) = artifact else { return Interp.run_x1k_under(control, launch, memory) };
         let watch = Watch::new(&launch.budget, control, launch.domain.processors());
         // Where some processor of a group lies outside of the domain, the general program runs.
-        if let Some(whole) = artifact.whole.as_deref().filter(|_| Waves::new(launch.domain, LANES, true).is_of_quads())
-        {
+        if let Some(whole) = artifact.whole.as_deref().filter(|_| whole()) {
             let of = X1k::wavefronts(launch, whole, (&watch, self.backend), aliased);
             if of.can_stop()
                 && let Some(done) = at_once(&mut X1k::new(launch, whole, &mut *memory), &of)

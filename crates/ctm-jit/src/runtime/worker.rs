@@ -6,6 +6,7 @@ use crate::launch::wavefronts::wave::{Ran, Reads, Row};
 use crate::runtime::wavefronts::{Done, Runner, Wavefronts};
 use ctm_exec::r700::VertexEvent;
 use ctm_exec::watch::Part;
+use ctm_exec::{Counters, LaneRows};
 
 /// A group of wavefronts that is to run.
 #[derive(Clone, Copy)]
@@ -25,6 +26,34 @@ pub struct Ended {
     pub rows: Vec<Row>,
     /// Its vertex events, in order: lane and event.
     pub events: Vec<(u8, VertexEvent)>,
+}
+
+impl Ended {
+    /// Stores its exports for lanes side by side, from lane `first` on, as memory would do for each lane. `exports`: the elements that the program may export; `target`: by its number.
+    pub fn keep<T: Copy + PartialEq>(
+        &self,
+        exports: &[usize],
+        first: usize,
+        target: impl Fn(usize) -> T,
+        (rows, counters): (&mut LaneRows<T>, &mut Counters),
+    ) {
+        let elements = exports.iter().zip(&self.written).zip(&self.rows);
+        let mut elements = elements.map(|((&export, written), row)| (export, written & self.valid, row)).peekable();
+        while let Some(&(export, ..)) = elements.peek() {
+            let number = export / 4;
+            let place = rows.targets().iter().position(|&t| t == target(number));
+            let mut any = 0;
+            while let Some((export, written, row)) = elements.next_if(|(export, ..)| export / 4 == number) {
+                any |= written;
+                if let Some(place) = place.filter(|_| written != 0) {
+                    rows.store_all(first, (place, export % 4), row, written);
+                    counters.write_bytes += 4 * u64::from(written.count_ones());
+                }
+            }
+            counters.writes += if place.is_some() { u64::from(any.count_ones()) } else { 0 };
+        }
+        rows.survive_all(first, self.valid);
+    }
 }
 
 /// The results of one group.

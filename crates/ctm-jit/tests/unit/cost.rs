@@ -31,6 +31,7 @@ fn launch<'a>(program: &'a Program, constants: &'a Constants) -> Launch<'a> {
         rows: &[],
         domain: Domain { i0: 0, j0: 0, i1: 63, j1: 63 },
         group: GroupSize::X1K,
+        draw: ctm_exec::x1k::DrawParts::default(),
         budget: Budget::default(),
         threads: 1,
         checks: false,

@@ -128,6 +128,7 @@ fn lookups_are_code() {
                     rows: &[],
                     domain: Domain { i0: 0, j0: 0, i1: 11, j1: 5 },
                     group: GroupSize::X1K,
+                    draw: ctm_exec::x1k::DrawParts::default(),
                     budget: Budget { instructions_per_group: Some(100_000), time },
                     threads: 1,
                     checks: false,

@@ -117,6 +117,7 @@ impl<'a> BoundX1k<'a> {
             rows: &[],
             domain: self.domain,
             group: options.group.unwrap_or(GroupSize::X1K),
+            draw: ctm_exec::x1k::DrawParts::default(),
             budget: options.budget,
             threads: options.threads,
             checks: options.checks,

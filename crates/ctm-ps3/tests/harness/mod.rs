@@ -97,6 +97,7 @@ pub fn run(program: &Program, world: &World, group: u16) -> Arrays {
         rows: &[],
         domain: Domain { i0: 0, j0: 0, i1: SIZE - 1, j1: SIZE - 1 },
         group: GroupSize::new(group).unwrap(),
+        draw: ctm_exec::x1k::DrawParts::default(),
         budget: Budget { instructions_per_group: Some(100_000), time: None },
         threads: 1,
         checks: false,

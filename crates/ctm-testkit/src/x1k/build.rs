@@ -174,6 +174,7 @@ impl Setup {
             rows: &[],
             domain: self.domain,
             group: GroupSize::new(self.group).unwrap(),
+            draw: ctm_exec::x1k::DrawParts::default(),
             budget: self.budget,
             threads: self.threads,
             checks: self.checks,

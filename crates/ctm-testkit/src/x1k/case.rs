@@ -326,6 +326,7 @@ impl Case {
             rows: &rows,
             domain: self.domain,
             group: self.group,
+            draw: ctm_exec::x1k::DrawParts::default(),
             budget: self.budget,
             threads,
             checks: false,

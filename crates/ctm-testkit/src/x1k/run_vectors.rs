@@ -514,6 +514,7 @@ pub fn run(case: &Case, engine: &dyn Engine) -> Result<(), String> {
         rows: &[],
         domain: Domain { i0: 0, j0: 0, i1: 0, j1: 0 },
         group: GroupSize::new(4).unwrap(),
+        draw: ctm_exec::x1k::DrawParts::default(),
         budget: Budget::default(),
         threads: 1,
         checks: false,

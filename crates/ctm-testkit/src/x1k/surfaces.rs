@@ -361,6 +361,7 @@ impl Case {
             rows: &[],
             domain: self.domain,
             group: self.group,
+            draw: ctm_exec::x1k::DrawParts::default(),
             budget: self.budget,
             threads: self.threads,
             checks: false,

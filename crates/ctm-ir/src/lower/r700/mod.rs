@@ -495,14 +495,14 @@ impl Build {
     }
 
     /// An operation on bits; a number is the same in all lanes.
-    fn logic(&mut self, op: Op2, x: impl Operand, y: impl Operand) -> Value {
+    pub(in crate::lower) fn logic(&mut self, op: Op2, x: impl Operand, y: impl Operand) -> Value {
         let (x, y) = (x.value(self), y.value(self));
         self.make(Op::Alu { op: AluOp::Op2(op), operands: [x, y, x], omod: Omod::Off, clamp: false })
     }
 }
 
 /// An operand of [`Build::logic`].
-trait Operand {
+pub(in crate::lower) trait Operand {
     fn value(self, b: &mut Build) -> Value;
 }
 

@@ -8,11 +8,13 @@
 //! path on which a stack may overflow or underflow.
 
 use crate::awake::settle_loops;
-use crate::lower::x1k::{Asked, Builder};
+use crate::lower::x1k::{Asked, Builder, epilogues};
+use crate::masked::Var;
 use crate::order::postorder;
 use crate::x1k::{Block, Code, End, Flow, Frame, LoopOp, Outcome, Target};
-use ctm_exec::x1k::Constants;
+use ctm_exec::epilogue::TargetEpilogue;
 use ctm_exec::x1k::alu::predicate_channel;
+use ctm_exec::x1k::{Constants, Launch};
 use ctm_isa::x1k::inst::FcInstruction;
 use ctm_isa::x1k::ops::{AOp, BOp, FcOp, TexOp};
 use ctm_isa::x1k::program::Lookups;
@@ -35,6 +37,25 @@ struct State {
 
 /// Lowers a program; `None` when it has too many states.
 pub fn lower(program: &Program, constants: &Constants, asked: Asked) -> Option<Code> {
+    with_epilogues(program, constants, asked, &[], &[])
+}
+
+/// Lowers the program of a launch with its epilogues; `None` when it has too many states, or they cannot be part of it.
+pub fn lower_launch(launch: &Launch<'_>, asked: Asked) -> Option<Code> {
+    let Launch { program, constants, draw, .. } = *launch;
+    if !epilogues::are_possible(launch) {
+        return None;
+    }
+    with_epilogues(program, constants, asked, draw.epilogues, &epilogues::stored(launch)?)
+}
+
+fn with_epilogues(
+    program: &Program,
+    constants: &Constants,
+    asked: Asked,
+    epilogues: &[TargetEpilogue],
+    stored: &[(Var, u8)],
+) -> Option<Code> {
     let instructions: Vec<Option<Inst>> = program.words.iter().map(|words| Inst::decode(words).ok()).collect();
     let starts = starts(program, &instructions);
     let decoded = || instructions.iter().flatten();
@@ -58,7 +79,9 @@ pub fn lower(program: &Program, constants: &Constants, asked: Asked) -> Option<C
         ids: Map::default(),
         states: Vec::new(),
         watches_idle_lanes,
-        builder: Builder::new(program, sees_uncovered, asked),
+        epilogues: (epilogues, stored),
+        has_failed: false,
+        builder: Builder::new(program, sees_uncovered, asked, epilogues.is_empty()),
     };
     let first = State { pc: program.first, depth: 0, frames: Vec::new(), addresses: Vec::new() };
     let mut blocks = Vec::new();
@@ -68,7 +91,7 @@ pub fn lower(program: &Program, constants: &Constants, asked: Asked) -> Option<C
         let block = graph.block(&state);
         issued += block.tally.instructions() as usize;
         blocks.push(block);
-        if blocks.len() > STATES || issued > INSTRUCTIONS {
+        if blocks.len() > STATES || issued > INSTRUCTIONS || graph.has_failed {
             return None;
         }
     }
@@ -161,6 +184,10 @@ struct Graph<'a> {
     ids: Map<State, usize>,
     states: Vec<State>,
     watches_idle_lanes: bool,
+    /// The epilogues of the end, and the variables of the elements that targets hold.
+    epilogues: (&'a [TargetEpilogue], &'a [(Var, u8)]),
+    /// They could not be lowered.
+    has_failed: bool,
     builder: Builder,
 }
 
@@ -195,6 +222,7 @@ impl Graph<'_> {
                 None => break End::Next(Target::Reference),
             }
             if pc == self.program.last {
+                self.has_failed |= self.builder.epilogues(self.epilogues.0, self.epilogues.1).is_none();
                 break End::Stop;
             }
             pc += 1;

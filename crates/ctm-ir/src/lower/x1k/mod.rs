@@ -4,13 +4,14 @@
 //! as the two halves are co-issued. A read of a variable that the same block has stored becomes the stored vector
 //! itself (copy propagation), equal operations are merged (value numbering), and operations on constants are folded.
 
+pub mod epilogues;
 mod fetches;
 mod flow;
 pub mod joint;
 pub mod masks;
 mod units;
 
-pub use flow::{for_covered_groups, lower};
+pub use flow::{for_covered_groups, lower, lower_launch};
 
 use crate::lower::build::Build;
 use crate::masked::{Counter, File, M, MaskOp, Op, Store, Tally, Unit, Value, Var};
@@ -62,6 +63,8 @@ pub struct Builder {
     /// The values of uncovered lanes are visible: through an operation that reads idle lanes, a vote, or an uncached
     /// write.
     sees_uncovered: bool,
+    /// Written outputs are sent: they are no operands of epilogues.
+    sends: bool,
     /// The launch asks for counters.
     counts: bool,
     /// Constants are assumed to be numbers of moderate size where that saves instructions, and recorded in
@@ -126,8 +129,8 @@ fn are_moderate(b: &mut Builder, values: [Value; 2]) -> bool {
 }
 
 impl Builder {
-    /// A builder for blocks of this program.
-    pub fn new(program: &Program, sees_uncovered: bool, Asked { counts, relies }: Asked) -> Self {
+    /// A builder for blocks of this program. `sends`: its outputs are sent, not the results of epilogues.
+    pub fn new(program: &Program, sees_uncovered: bool, Asked { counts, relies }: Asked, sends: bool) -> Self {
         Self {
             block: Build::default(),
             unders: Vec::new(),
@@ -139,6 +142,7 @@ impl Builder {
             lookups: program.lookups,
             uncached: program.uncached,
             sees_uncovered,
+            sends,
             counts,
             relies,
             result: None,
@@ -248,7 +252,7 @@ impl Builder {
             return;
         }
         let lanes = self.under(under);
-        if let Some(output) = var.export_index() {
+        if let Some(output) = var.export_index().filter(|_| self.sends) {
             self.block.effect(Op::Mark(var, lanes));
             self.code.outputs |= 1 << output;
         }

@@ -169,18 +169,30 @@ impl<'a> Outputs<'a> {
         launch: &Launch<'a>,
     ) -> Option<(Self, Box<dyn Memory + 'a>)> {
         let numbers: Vec<u8> = launch.epilogues.iter().map(|of| of.target).collect();
-        let Direct { targets: mut lent, reads, .. } = memory.merged(&numbers)?;
+        let Direct { targets: lent, reads, .. } = memory.merged(&numbers)?;
+        Some((Self::with_epilogues((exports, stored), launch.epilogues, lent, &launch.domain)?, reads))
+    }
+
+    /// The outputs of a launch whose epilogues are part of the program, in the arrays that memory maps for their targets, in the order of these; `stored`: the targets whose
+    /// elements are its last start values. `None` when exports have to be committed.
+    pub fn with_epilogues(
+        (exports, stored): (&[usize], &[u8]),
+        epilogues: &'a [TargetEpilogue],
+        mut lent: Vec<Option<Elements<Cells<'a>>>>,
+        domain: &Domain,
+    ) -> Option<Self> {
+        let numbers: Vec<u8> = epilogues.iter().map(|of| of.target).collect();
         let place = |target: Target| numbers.iter().position(|&number| target == Target::Pixel(number));
         let mapped = |number: usize| lent.get_mut(place(targets()[number])?)?.take();
-        let mut outputs = Self::lent(exports, mapped, &launch.domain, true)?;
+        let mut outputs = Self::lent(exports, mapped, domain, true)?;
         let are_dwords = outputs.targets.iter().all(|output| output.element_bytes == 4 && output.array.channels == 1);
         if !are_dwords || outputs.targets.len() != numbers.len() {
             return None;
         }
-        outputs.epilogues = launch.epilogues;
+        outputs.epilogues = epilogues;
         let place = |&number: &u8| outputs.targets.iter().position(|output| output.target == Target::Pixel(number));
         outputs.stored = stored.iter().map(place).collect::<Option<_>>()?;
-        Some((outputs, reads))
+        Some(outputs)
     }
 
     /// Fills the last rows of start values with the elements that targets hold: in all lanes in the domain.

@@ -137,12 +137,19 @@ impl Waves {
         self.all - self.count().saturating_sub(1) * self.lanes
     }
 
-    /// Lanes of wavefronts that have a covered one, where wavefronts have 64 lanes, all of them in the domain.
-    pub fn lanes_that_run(&self, covered: &[u64]) -> u64 {
-        let words = (0..self.count()).zip(covered);
-        let lanes = |index: u64| if self.is_whole(index) { self.lanes } else { self.lanes_of_last() };
-        let runs = |&(index, word): &(u64, &u64)| word & mask_of(lanes(index) as usize) != 0;
-        words.filter(runs).map(|(index, _)| lanes(index)).sum()
+    /// The wavefronts that have a covered lane, and their lanes, where 64 is a multiple of a wavefront's lanes and all of them lie in the domain.
+    pub fn that_run(&self, covered: &[u64]) -> [u64; 2] {
+        let per_word = (64 / self.lanes.max(1)).max(1);
+        let mut all = [0; 2];
+        for index in 0..self.count() {
+            let word = covered.get((index / per_word) as usize).copied().unwrap_or(0);
+            let lanes = if self.is_whole(index) { self.lanes } else { self.lanes_of_last() };
+            if word >> (index % per_word * self.lanes) & mask_of(lanes as usize) != 0 {
+                all[0] += 1;
+                all[1] += lanes;
+            }
+        }
+        all
     }
 
     /// Lanes of a wavefront, except the last one.
@@ -276,10 +283,19 @@ impl<'a> Starts<'a> {
     pub fn of(variables: &[Var], launch: &Launch<'a>) -> Self {
         let gprs = usize::from(launch.program.gprs).clamp(1, GPRS);
         let planes: Vec<_> = launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs).copied().collect();
-        // Variables are in order; those of elements that targets hold are the last ones.
-        let (own, stored) = variables.split_at(variables.partition_point(|var| var.index() < 4 * gprs));
-        let mut starts =
-            Self::new(own, (&planes, launch.rows, launch.divisor), (launch.domain, launch.stage == Stage::Pixel));
+        let place = (launch.domain, launch.stage == Stage::Pixel);
+        Self::with_stored(variables, gprs, (&planes, launch.rows, launch.divisor), place)
+    }
+
+    /// As [`Self::new`], of variables whose last ones, from this register on, are elements that targets hold.
+    pub fn with_stored(
+        variables: &[Var],
+        first_stored: usize,
+        given: (&[Plane], &[StartRow<'a>], Option<Divisor<'a>>),
+        place: (Domain, bool),
+    ) -> Self {
+        let (own, stored) = variables.split_at(variables.partition_point(|var| var.index() < 4 * first_stored));
+        let mut starts = Self::new(own, given, place);
         starts.sources.extend(stored.iter().map(|_| Source::Stored));
         starts
     }

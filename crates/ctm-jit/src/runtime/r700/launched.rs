@@ -11,7 +11,7 @@ use crate::passes::computed;
 use crate::runtime::batches::{EndedAt, Launched, Result, each_lane, written};
 use crate::runtime::direct;
 use crate::runtime::wavefronts::{Done, Wavefronts};
-use crate::runtime::worker::{Ended, Job};
+use crate::runtime::worker::Job;
 #[cfg(target_arch = "x86_64")]
 use crate::{
     codegen::x86::{
@@ -28,7 +28,7 @@ use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::wavefront::{Context, Wavefront};
 use ctm_exec::r700::{Direct, Exports, Launch, Memory, Space, Target, Texels, Texture, VertexEvent, Written};
 use ctm_exec::watch::Watch;
-use ctm_exec::{Counters, Fault, FaultKind, GroupSize, LaneRows, Position};
+use ctm_exec::{Counters, Fault, FaultKind, GroupSize, Position};
 use ctm_ir::lower::r700::{epilogues, waves_per_group};
 #[cfg(target_arch = "x86_64")]
 use ctm_ir::masked::Fetch;
@@ -158,27 +158,6 @@ impl<'a> R700<'a> {
     }
 }
 
-/// Stores a wavefront's exports for lanes side by side: as [`Exports::store`] does for each lane.
-fn keep(of: &Wavefronts<'_>, (index, wave): (u64, &Ended), rows: &mut LaneRows<Target>, counters: &mut Counters) {
-    let first = index as usize * of.lanes;
-    let elements = of.program.exports.iter().zip(&wave.written).zip(&wave.rows);
-    let mut elements = elements.map(|((&export, written), row)| (export, written & wave.valid, row)).peekable();
-    while let Some(&(export, ..)) = elements.peek() {
-        let target = export / 4;
-        let place = rows.targets().iter().position(|&t| t == targets()[target]);
-        let mut any = 0;
-        while let Some((export, written, row)) = elements.next_if(|(export, ..)| export / 4 == target) {
-            any |= written;
-            if let Some(place) = place.filter(|_| written != 0) {
-                rows.store_all(first, (place, export % 4), row, written);
-                counters.write_bytes += 4 * u64::from(written.count_ones());
-            }
-        }
-        counters.writes += if place.is_some() { u64::from(any.count_ones()) } else { 0 };
-    }
-    rows.survive_all(first, wave.valid);
-}
-
 impl Launched for R700<'_> {
     fn reading<T>(&self, with: impl FnOnce(Option<Reads<'_>>) -> T) -> T {
         let Self { launch, artifact, .. } = *self;
@@ -278,7 +257,7 @@ impl Launched for R700<'_> {
             if !gives_up || narrow.bailed_out.load(Ordering::Relaxed) == 0 {
                 done.counters.groups = of.waves.count();
                 if let Some(covered) = launch.covered {
-                    done.counters.processors = of.waves.lanes_that_run(covered);
+                    done.counters.processors = of.waves.that_run(covered)[1];
                 }
                 return Some(ran.map(|()| done));
             }
@@ -299,7 +278,7 @@ impl Launched for R700<'_> {
     fn send(&mut self, of: &Wavefronts<'_>, (index, places, wave): EndedAt<'_>, counters: &mut Counters) -> Result {
         let order = self.launch.lane_order();
         if let Some(rows) = self.memory.lane_rows().filter(|rows| rows.order() == order) {
-            keep(of, (index, wave), rows, counters);
+            wave.keep(&of.program.exports, index as usize * of.lanes, |target| targets()[target], (rows, counters));
             return Ok(());
         }
         let mut exports = Exports::default();

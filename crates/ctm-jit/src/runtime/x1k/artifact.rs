@@ -12,7 +12,7 @@ use crate::runtime::options::Options;
 use crate::runtime::streams::Streams;
 use ctm_exec::Counters;
 use ctm_exec::x1k::Launch;
-use ctm_ir::lower::x1k::{Asked, for_covered_groups, is_moderate, joint, lower};
+use ctm_ir::lower::x1k::{Asked, epilogues, for_covered_groups, is_moderate, joint, lower_launch};
 use ctm_ir::masked::Var;
 use ctm_ir::x1k::Code;
 use ctm_isa::x1k::TEMPORARIES;
@@ -45,6 +45,11 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
     key.extend([launch.planes.len() as u32, launch.rows.len() as u32]);
     key.extend(launch.planes.iter().map(|plane| u32::from(plane.temp)));
     key.extend(launch.rows.iter().map(|row| u32::from(row_element(row))));
+    key.push(launch.draw.epilogues.len() as u32);
+    for of in launch.draw.epilogues {
+        key.push(of.target.into());
+        of.epilogue.key(&mut key);
+    }
     key.extend_from_slice(words);
     key
 }
@@ -75,6 +80,8 @@ pub struct Artifact {
     counts: bool,
     /// The variables with start values.
     given: Vec<bool>,
+    /// Those that are elements of targets, with the numbers of these.
+    pub stored: Vec<(Var, u8)>,
     /// The same program for groups of which all processors are covered, where that makes a difference: votes of
     /// uncovered processors need no exclusion then.
     pub whole: Option<Box<Self>>,
@@ -115,12 +122,14 @@ impl Artifact {
 
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there are no streams"))]
     fn of(launch: &Launch<'_>, options: &Options, relies: bool) -> Option<Self> {
-        let code = lower(launch.program, launch.constants, Asked { counts: launch.counters, relies })?;
+        let code = lower_launch(launch, Asked { counts: launch.counters, relies })?;
+        let stored = epilogues::stored(launch)?;
         let mut given = vec![false; Var::COUNT];
         for plane in launch.planes {
             (0..4).for_each(|e| given[Var::gpr(usize::from(plane.temp) % TEMPORARIES, e).index()] = true);
         }
         launch.rows.iter().map(row_element).for_each(|element| given[usize::from(element)] = true);
+        stored.iter().for_each(|(var, _)| given[var.index()] = true);
         Some(Self {
             #[cfg(target_arch = "x86_64")]
             uniform: OnceLock::new(),
@@ -130,6 +139,7 @@ impl Artifact {
             counts: launch.counters,
             code,
             given,
+            stored,
             whole: None,
             careful: OnceLock::new(),
         })

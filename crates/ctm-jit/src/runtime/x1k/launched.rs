@@ -3,7 +3,7 @@
 use super::artifact::{Artifact, CONDITIONAL};
 use crate::codegen::backend::Backend;
 use crate::compile::program::Program;
-use crate::launch::direct::{Views, binding};
+use crate::launch::direct::{Arrays, Views, binding};
 use crate::launch::lanes::{LANES, count_lookups};
 use crate::launch::wavefronts::conditional::ConditionalRows;
 use crate::launch::wavefronts::group::Stored;
@@ -27,10 +27,10 @@ use ctm_exec::watch::Watch;
 use ctm_exec::x1k::group::{self, Access, Context};
 use ctm_exec::x1k::lanes::LaneMask;
 use ctm_exec::x1k::plan::plan;
-use ctm_exec::x1k::{ConditionalTest, Elements, Filter, Input, Launch, Memory, Outputs, Wrap};
+use ctm_exec::x1k::{ConditionalTest, Elements, Filter, Input, Launch, Memory, Merged, Outputs, Target, Wrap};
 use ctm_exec::{Counters, Fault, FaultKind, Position};
 use ctm_ir::masked::{Fetch, Op};
-use ctm_isa::x1k::INPUTS;
+use ctm_isa::x1k::{INPUTS, OUTPUTS, TEMPORARIES};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -71,13 +71,13 @@ fn interpret(
     let (runs, lanes) = (places.inside & job.lanes, launch.group.lanes());
     for first in (0..places.lanes).step_by(lanes) {
         let covered = LaneMask::of(|lane| lane < lanes && runs >> (first + lane) & 1 == 1);
-        if covered.is_empty() {
+        let positions: Vec<_> = (first..places.lanes.min(first + lanes)).map(|lane| places.position(lane)).collect();
+        if covered.is_empty() || !positions.iter().any(|&at| launch.sends(at)) {
             continue;
         }
-        let positions: Vec<_> = (first..places.lanes.min(first + lanes)).map(|lane| places.position(lane)).collect();
         group.run(&context, &part, &positions, &[covered], &mut Access::Exclusive(memory))?;
         counters.add(group.counters());
-        for (at, outputs) in group.outputs() {
+        for (at, outputs) in group.outputs().filter(|(at, _)| launch.sends(*at)) {
             written(counters, memory.commit(at, &outputs).map_err(|fault| refused(launch, fault, at))?);
         }
     }
@@ -106,15 +106,50 @@ impl<'a> X1k<'a> {
         // Groups of other sizes decide like these, if any may decide together.
         let joint = program.lanes > LANES && LANES.is_multiple_of(group) && !alone;
         let lanes = if joint { program.lanes } else { group };
-        let starts = Starts::new(&program.start, (launch.planes, launch.rows, None), (domain, true));
+        let first_stored = artifact.stored.first().map_or(TEMPORARIES, |of| of.0.index() / 4);
+        let given = (launch.planes, launch.rows, launch.draw.divisor);
+        let starts = Starts::with_stored(&program.start, first_stored, given, (domain, true));
         Wavefronts {
             waits: artifact.code.writes,
             joint,
+            covered: launch.draw.covered,
             counters: launch.counters,
             threads: launch.threads,
             ..Wavefronts::new(program, (domain, lanes, true), starts, launch.budget, (watch, backend))
         }
     }
+}
+
+/// Runs wavefronts that store their own outputs; gives the number of groups, too.
+fn stores(
+    launch: &Launch<'_>,
+    of: &Wavefronts<'_>,
+    (outputs, views, arrays): (&outputs::Outputs<'_>, Views<'_>, Arrays<'_>),
+) -> (Result<Done>, u64) {
+    let bindings: Vec<_> = of.program.code.fetches.iter().map(|fetch| binding(fetch, &views, arrays)).collect();
+    let uniforms = &*uniforms(launch, of.program);
+    let given = Reads { guest: Guest::X1k(&views), uniforms, bindings: &bindings };
+    let run = |of: &Wavefronts<'_>| {
+        let reference = |group: u64, counters: &mut Counters| {
+            let mut memory = views;
+            memory.outputs = Some(outputs);
+            interpret(launch, of, Job { group, lanes: u64::MAX }, &mut memory, counters)
+        };
+        let mut done = Done::new(of);
+        let direct = Direct { outputs, given, reference: &reference };
+        of.direct(&direct, &mut done).map(|()| done)
+    };
+    let narrower = if of.joint { of.narrower((uniforms, &bindings)) } else { None };
+    let mut done = match narrower {
+        Some(lanes) => run(&of.of_lanes(lanes)),
+        None => run(of),
+    };
+    let waves = Waves::new(launch.domain, launch.group.lanes(), true);
+    let mut groups = waves.count();
+    if let (Some(covered), Ok(done)) = (launch.draw.covered, &mut done) {
+        [groups, done.counters.processors] = waves.that_run(covered);
+    }
+    (done, groups)
 }
 
 impl Launched for X1k<'_> {
@@ -135,7 +170,11 @@ impl Launched for X1k<'_> {
     fn stream(&mut self, of: &Wavefronts<'_>) -> Option<Counters> {
         let Self { launch, artifact, .. } = *self;
         let Artifact { streams: own, code, .. } = artifact;
-        if code.writes || !launch.rows.is_empty() || !own.take(launch.domain, of.program.bound) {
+        if code.writes
+            || !launch.rows.is_empty()
+            || !launch.draw.is_empty()
+            || !own.take(launch.domain, of.program.bound)
+        {
             return None;
         }
         let uniform = artifact.uniform.get_or_init(|| crate::compile::stream::uniform(code)).as_ref()?;
@@ -186,9 +225,23 @@ impl Launched for X1k<'_> {
         let read = artifact.code.inputs;
         let descriptor = |index: usize| if read >> index & 1 == 1 { self.memory.input(index as u8) } else { None };
         let descriptors = std::array::from_fn(descriptor);
-        let mut direct = self.memory.direct()?;
-        let views = Views::lent(descriptors, &direct.inputs, read)?;
         let exports = &of.program.exports;
+        let list = launch.draw.epilogues;
+        if !list.is_empty() {
+            let numbers: Vec<u8> = list.iter().map(|of| of.target).collect();
+            let Merged { targets, textures } = self.memory.merged(&numbers)?;
+            // An epilogue may have no use for a value that it reads.
+            let stored = artifact.stored.iter().filter(|(var, _)| of.program.start.contains(var));
+            let stored: Vec<u8> = stored.map(|of| of.1).collect();
+            let outputs = outputs::Outputs::with_epilogues((exports, &stored), list, targets, &launch.domain)?;
+            let arrays = [const { None }; INPUTS];
+            let views = Views::lent(descriptors, &arrays, textures, read)?;
+            let (done, groups) = stores(launch, of, (&outputs, views, &arrays));
+            self.groups = groups;
+            return Some(done);
+        }
+        let mut direct = self.memory.direct()?;
+        let views = Views::lent(descriptors, &direct.inputs, direct.textures, read)?;
         // The number of the conditional value comes after those of the outputs.
         let lent = |number: usize| direct.outputs.get_mut(number)?.take().map(cells);
         let mut outputs = outputs::Outputs::lent(exports, lent, &launch.domain, true)?;
@@ -199,32 +252,16 @@ impl Launched for X1k<'_> {
             None if from.is_some() => return None,
             None => {}
         }
-        let bindings: Vec<_> =
-            of.program.code.fetches.iter().map(|fetch| binding(fetch, &views, &direct.inputs)).collect();
-        let uniforms = &*uniforms(launch, of.program);
-        let given = Reads { guest: Guest::X1k(&views), uniforms, bindings: &bindings };
-        let run = |of: &Wavefronts<'_>| {
-            let reference = |group: u64, counters: &mut Counters| {
-                let mut memory = views;
-                memory.outputs = Some(&outputs);
-                interpret(launch, of, Job { group, lanes: u64::MAX }, &mut memory, counters)
-            };
-            let mut done = Done::new(of);
-            let direct = Direct { outputs: &outputs, given, reference: &reference };
-            of.direct(&direct, &mut done).map(|()| done)
-        };
-        let narrower = if of.joint { of.narrower((uniforms, &bindings)) } else { None };
-        self.groups = Waves::new(launch.domain, launch.group.lanes(), true).count();
-        Some(match narrower {
-            Some(lanes) => run(&of.of_lanes(lanes)),
-            None => run(of),
-        })
+        let (done, groups) = stores(launch, of, (&outputs, views, &direct.inputs));
+        self.groups = groups;
+        Some(done)
     }
 
     fn schedule(&mut self, of: &Wavefronts<'_>, groups: Range<u64>) -> (Vec<Job>, Option<Fault>) {
         let mut jobs = Vec::with_capacity((groups.end - groups.start) as usize);
         let mut places = Places::new();
-        let lanes_of_group = self.launch.group.lanes();
+        let launch = self.launch;
+        let lanes_of_group = launch.group.lanes();
         for group in groups {
             of.waves.place(group, &mut places);
             let mut job = Job { group, lanes: 0 };
@@ -242,6 +279,12 @@ impl Launched for X1k<'_> {
                     }
                 }
             }
+            if launch.draw.covered.is_some() {
+                let covered = of.covered_from(group * of.lanes as u64);
+                let is_idle = |first: &usize| covered >> first & mask_of(lanes_of_group) == 0;
+                let idle = (0..places.lanes).step_by(lanes_of_group).filter(is_idle);
+                idle.for_each(|first| job.lanes &= !(mask_of(lanes_of_group) << first));
+            }
             let runs = |first: usize| job.lanes >> first & mask_of(lanes_of_group) != 0;
             self.groups += (0..places.lanes).step_by(lanes_of_group).filter(|&first| runs(first)).count() as u64;
             if job.lanes != 0 {
@@ -258,7 +301,13 @@ impl Launched for X1k<'_> {
         self.memory.write_uncached(dword as u32, (dword >> 32) as u32, bits)
     }
 
-    fn send(&mut self, of: &Wavefronts<'_>, (_, places, wave): EndedAt<'_>, counters: &mut Counters) -> Result {
+    fn send(&mut self, of: &Wavefronts<'_>, (index, places, wave): EndedAt<'_>, counters: &mut Counters) -> Result {
+        let order = self.launch.lane_order();
+        if let Some(rows) = self.memory.lane_rows().filter(|rows| rows.order() == order) {
+            let target = |n: usize| if n < OUTPUTS { Target::Colour(n as u8) } else { Target::ConditionalValue };
+            wave.keep(&of.program.exports, index as usize * of.lanes, target, (rows, counters));
+            return Ok(());
+        }
         each_lane(&of.program.exports, wave, |lane, elements| {
             let mut outputs = Outputs::default();
             for &(element, bits) in elements {

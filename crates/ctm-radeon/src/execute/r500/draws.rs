@@ -27,9 +27,8 @@ use ctm_draw::state::{
 use ctm_draw::{ColourTarget, Counts, DepthTarget, Drawn, Options, Targets};
 use ctm_exec::Instant;
 use ctm_exec::x1k::Constants;
-use ctm_isa::x1k::ops::TexOp;
+use ctm_isa::x1k::Program;
 use ctm_isa::x1k::program::Lookups;
-use ctm_isa::x1k::{Inst, Program};
 use std::collections::HashMap;
 
 /// Colour targets.
@@ -432,7 +431,7 @@ impl Device {
             };
         }
         if cells.is_none() {
-            state.depth = DepthState { kill: kills(&program), ..depth_state(&self.registers) };
+            state.depth = DepthState { kill: X1kStage::kills(&program), ..depth_state(&self.registers) };
             state.colour = colour_state(&self.registers, &targets)?;
         }
         let call = Draw {
@@ -559,12 +558,6 @@ impl Cells {
 fn outside(surface: &TargetSurface) -> Error {
     let message = format!("a target: {} bytes at {:#x} lie outside their buffer", surface.bytes(), surface.address);
     Error::new("outside-memory", message)
-}
-
-/// Whether a program may kill pixels: only then do tests wait for it.
-fn kills(program: &Program) -> bool {
-    let kills = |inst: Inst| matches!(inst, Inst::Tex(tex) if tex.inst.op == TexOp::KillLt0);
-    program.words.iter().any(|words| Inst::decode(words).is_ok_and(kills))
 }
 
 impl State {
