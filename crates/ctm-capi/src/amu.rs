@@ -369,7 +369,7 @@ pub unsafe extern "C" fn amuAsmDisassemble(binary: *const c_void, log: LogFuncti
         // SAFETY: as the caller promises.
         match unsafe { read_image(binary) } {
             Ok(program) => {
-                for line in text::disassemble(&program, &text::Options::default()).split_inclusive('\n') {
+                for line in text::disassemble(&program, &text::ListingOptions::default()).split_inclusive('\n') {
                     tell(log, line);
                 }
                 1

@@ -53,7 +53,7 @@ pub(crate) struct Noticed {
 }
 
 /// State that the client's threads and the device's thread share.
-struct Shared {
+struct SharedConnection {
     queue: Mutex<Queue>,
     /// Something was put into the queue, or it closes.
     work: Condvar,
@@ -74,7 +74,7 @@ struct Shared {
 
 /// An open device.
 pub(crate) struct Connection {
-    shared: Arc<Shared>,
+    shared: Arc<SharedConnection>,
     thread: Mutex<Option<JoinHandle<()>>>,
     name: String,
     arenas: ArenaOptions,
@@ -103,7 +103,7 @@ impl Connection {
         });
         let memory = memory.map_err(|e| format!("{name}: {e}"))?;
         let device = Device::with_memory(made, options, memory);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedConnection {
             control: device.control().clone(),
             queue: Mutex::default(),
             work: Condvar::new(),
@@ -276,7 +276,7 @@ const fn identifier(number: u64) -> u32 {
     ((number - 1) % IDENTIFIERS) as u32 + 1
 }
 
-impl Shared {
+impl SharedConnection {
     fn wait_for(&self, number: u64, time: Option<Duration>) -> bool {
         let is_done = || self.consumed.load(Ordering::Acquire) >= number;
         if is_done() {

@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// The handle in C: 0 is no device.
 pub(crate) type Handle = usize;
 
-struct Slot {
+struct RegistrySlot {
     /// Counts the devices that the slot has held.
     generation: usize,
     connection: Option<Arc<Connection>>,
@@ -22,7 +22,7 @@ const INDEX_BITS: u32 = 8;
 /// Handles look like pointers that are aligned.
 const SHIFT: u32 = 4;
 
-static OPEN: RwLock<Vec<Slot>> = RwLock::new(Vec::new());
+static OPEN: RwLock<Vec<RegistrySlot>> = RwLock::new(Vec::new());
 
 const fn handle(index: usize, generation: usize) -> Handle {
     // The generation begins at 1, so that no handle is 0.
@@ -35,7 +35,7 @@ pub(crate) fn insert(connection: Arc<Connection>) -> Result<Handle, String> {
     let index = match open.iter().position(|slot| slot.connection.is_none()) {
         Some(index) => index,
         None if open.len() < SLOTS => {
-            open.push(Slot { generation: 0, connection: None });
+            open.push(RegistrySlot { generation: 0, connection: None });
             open.len() - 1
         }
         None => return Err(format!("{SLOTS} devices are open already, more are not possible")),
@@ -48,7 +48,7 @@ pub(crate) fn insert(connection: Arc<Connection>) -> Result<Handle, String> {
     Ok(handle(index, slot.generation))
 }
 
-fn index_of(open: &[Slot], wanted: Handle) -> Option<usize> {
+fn index_of(open: &[RegistrySlot], wanted: Handle) -> Option<usize> {
     let index = (wanted >> SHIFT) & (SLOTS - 1);
     let slot = open.get(index)?;
     (slot.connection.is_some() && handle(index, slot.generation) == wanted).then_some(index)

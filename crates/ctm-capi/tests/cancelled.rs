@@ -34,7 +34,7 @@ fn endless_x1k(base: u32) -> (Vec<u8>, CommandBuffer) {
 }
 
 fn endless_r700(base: u32) -> (Vec<u8>, CommandBuffer) {
-    let program = ctm_isa::r700::text::assemble(R700, &ctm_isa::r700::text::Options::default()).program.unwrap();
+    let program = ctm_isa::r700::text::assemble(R700, &ctm_isa::r700::text::TextOptions::default()).program.unwrap();
     let memory = MemoryPlace { base: GpuAddr(base + 65536), bytes: 4096, item: 0 };
     let buffer = CommandBuffer::new()
         .set_stage(Stage::Compute)

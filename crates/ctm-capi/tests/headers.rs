@@ -16,10 +16,10 @@ use ctm_capi::amu::{
     MAX_STRING,
 };
 use ctm_capi::api::control::Progress;
-use ctm_capi::api::findings::Finding;
+use ctm_capi::api::findings::FindingRecord;
 use ctm_capi::api::job::Array;
 use ctm_capi::api::run::{
-    Constant, ConstantBuffer, Counters, ENGINES, Input, MemoryDwords, Output, Register, RunOptions,
+    Constant, ConstantBuffer, Counters, ENGINES, Input, MemoryDwords, Output, RegisterStart, RunOptions,
 };
 use ctm_capi::api::{API_VERSION, Status, numbers};
 use ctm_capi::managed::{AMmanagedDevice, AMmanagedDeviceInfo};
@@ -91,7 +91,7 @@ fn numbers() -> Vec<(String, usize)> {
             $(all.push((format!("offsetof({}, {})", $name, stringify!($field)), offset_of!($type, $field)));)*
         };
     }
-    renamed!(Finding "ctm_finding": severity, start, end, line, column, pc, rule, message, file, cite, help, text, submission,
+    renamed!(FindingRecord "ctm_finding": severity, start, end, line, column, pc, rule, message, file, cite, help, text, submission,
         reserved);
     renamed!(Array "ctm_array": width, height, channels, reserved, data);
     renamed!(Input "ctm_input": slot, width, height, channels, data, filter, wrap_x, wrap_y, border);
@@ -102,7 +102,7 @@ fn numbers() -> Vec<(String, usize)> {
         register_count, memories, memory_count);
     renamed!(ConstantBuffer "ctm_constant_buffer": bank, reserved, data, count);
     renamed!(Constant "ctm_constant": name, kind, reserved, data, count);
-    renamed!(Register "ctm_register": index, bits, origin, di, dj);
+    renamed!(RegisterStart "ctm_register": index, bits, origin, di, dj);
     renamed!(MemoryDwords "ctm_memory": name, data, count);
     renamed!(Progress "ctm_progress": done, processors, seconds, seconds_left);
     renamed!(Counters "ctm_counters": groups, processors, alu, output, tex, fc, active_lanes, total_lanes, fetches, fetch_bytes,

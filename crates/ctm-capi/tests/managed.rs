@@ -64,7 +64,7 @@ fn handles_that_are_none_fail_with_a_message() {
 #[test]
 fn r700_programs_run_and_wrong_buffers_do_not_stop_the_device() {
     let source = "ALU:\n  0  t: MULLO_INT R1.x, R0.x, R0.x\nMEM_EXPORT: WRITE(0 + R0), R1.x___ ARRAY_SIZE(0)\nNOP\nEND_OF_PROGRAM\n";
-    let program = ctm_isa::r700::text::assemble(source, &ctm_isa::r700::text::Options::default()).program.unwrap();
+    let program = ctm_isa::r700::text::assemble(source, &ctm_isa::r700::text::TextOptions::default()).program.unwrap();
     for name in ["ctm:r700", "ctm:r700,chip=rv710", "ctm:r700,wavefront=32,engine=interp"] {
         let device = open(&format!("{name},gpu=1M,gpub=0,sys=16M,sysc=1M"));
         let words: Vec<u8> = program.words.iter().flat_map(|w| w.to_le_bytes()).collect();

@@ -8,7 +8,7 @@ use ctm::job::{Form, Isa, Loaded, read_file};
 use ctm::r700::{self, is_r700};
 use ctm_files::FileKind;
 use ctm_image::{ByteOrder, Kind, ctm_elf, hex, identify};
-use ctm_isa::r700::text::Options;
+use ctm_isa::r700::text::TextOptions;
 use ctm_isa::x1k::Program;
 use std::path::{Path, PathBuf};
 
@@ -104,7 +104,7 @@ fn one(console: &Console, args: &AsmArgs, file: &Path) -> Result<(), Failure> {
 
 /// A listing of the R700, or the text of a whole container.
 fn one_r700(console: &Console, args: &AsmArgs, bytes: &[u8], path: &Path, file: &Path) -> Result<(), Failure> {
-    let options = Options { split_groups: args.split_groups, ..Options::default() };
+    let options = TextOptions { split_groups: args.split_groups, ..TextOptions::default() };
     if let Some(container) = &args.into {
         let loaded = load_r700(console, args, bytes, path, file)?;
         let old = read_file(container, FileKind::Program, None)?;
@@ -163,7 +163,7 @@ fn load_r700(
     path: &Path,
     file: &Path,
 ) -> Result<r700::Loaded, Failure> {
-    let options = Options { split_groups: args.split_groups, ..Options::default() };
+    let options = TextOptions { split_groups: args.split_groups, ..TextOptions::default() };
     let which = args.program.as_deref().filter(|_| args.into.is_none());
     let loaded = r700::Loaded::from_bytes(bytes, path, args.isa.and_then(ProgramIsa::launched), which, &options)?;
     if !loaded.is_text && identify(bytes) != Kind::R700Dump {

@@ -5,7 +5,7 @@ use crate::console::{Console, Ending, Exit, Failure, input};
 use crate::interrupt;
 use crate::ranges::{Dump, DumpShape, LAST, Range, RangeItems};
 use crate::stream_output::{finding_report, save};
-use ctm::array::{Array, ArrayError, ItemType, Kind, Values, npy_bytes};
+use ctm::array::{Array, ArrayError, ArrayFileKind, ItemType, Values, npy_bytes};
 use ctm::job::Isa;
 use ctm::r700::Loaded;
 use ctm::render::Report;
@@ -33,7 +33,7 @@ fn contents(file: &Path) -> Result<Vec<u8>, Failure> {
             hex::read_words(text, 0).map_err(|error| wrong(error.to_string()))?
         }
         "vsh" | "psh" | "gsh" | "csh" if std::str::from_utf8(&bytes).is_ok() => {
-            let options = ctm_isa::r700::text::Options::default();
+            let options = ctm_isa::r700::text::TextOptions::default();
             Loaded::from_bytes(&bytes, name, Some(Isa::R700), None, &options)?.program.words
         }
         _ => return Ok(bytes),
@@ -228,13 +228,13 @@ fn encoded(dump: &Dump, path: &Path, bytes: &[u8]) -> Result<Vec<u8>, Failure> {
     let packed: Vec<u8> =
         bytes.chunks(stride).take(height).flat_map(|line| &line[..row.min(line.len())]).copied().collect();
     let kind = match extension.as_str() {
-        "png" => Kind::Png,
-        "npy" => Kind::Npy,
+        "png" => ArrayFileKind::Png,
+        "npy" => ArrayFileKind::Npy,
         "hex" if packed.len().is_multiple_of(4) => return Ok(hex::write_words(&dwords(&packed), 4).into_bytes()),
         _ => return Ok(packed),
     };
     match format.items {
-        RangeItems::Words(item) if kind == Kind::Npy => {
+        RangeItems::Words(item) if kind == ArrayFileKind::Npy => {
             npy_bytes(item, &[height, width, format.channels], &dwords(&packed)).map_err(array)
         }
         RangeItems::Words(ItemType::Float32) => {

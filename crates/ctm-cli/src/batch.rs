@@ -3,7 +3,7 @@
 use crate::args::jobs::RunArgs;
 use crate::console::{Console, Ending, Exit, Failure, exit_of, failure_json};
 use crate::interrupt;
-use crate::source::{Given, job_reader};
+use crate::source::{GivenFlag, job_reader};
 use crate::values::IsaName;
 use clap::ValueEnum;
 use ctm::Control;
@@ -52,7 +52,7 @@ fn words(line: &str) -> Result<Vec<String>, JobError> {
 }
 
 /// The file and the flags of a line.
-fn parsed(line: &str) -> Result<(PathBuf, Option<IsaName>, Vec<Given>), JobError> {
+fn parsed(line: &str) -> Result<(PathBuf, Option<IsaName>, Vec<GivenFlag>), JobError> {
     let mut words = words(line)?.into_iter();
     let (mut file, mut isa, mut flags) = (None, None, Vec::new());
     while let Some(word) = words.next() {
@@ -87,7 +87,7 @@ fn parsed(line: &str) -> Result<(PathBuf, Option<IsaName>, Vec<Given>), JobError
 fn run_line(line: &BatchLine, directory: &Path, args: &RunArgs, control: &Control) -> (String, Exit) {
     let report = parsed(&line.text).and_then(|(file, isa, flags)| {
         let file = directory.join(file);
-        let all: Vec<Given> = flags.into_iter().chain(args.job.given.iter().cloned()).collect();
+        let all: Vec<GivenFlag> = flags.into_iter().chain(args.job.given.iter().cloned()).collect();
         let mut job = job_reader(&file, isa.or(args.isa), &all)?.finish()?;
         (job.run.counters, job.run.threads) = (args.stats, 1);
         job.run_under(control, |_| {})

@@ -10,7 +10,7 @@ use ctm_image::swap_words;
 use ctm_isa::diag::Severity;
 use ctm_isa::pvs::check as pvs;
 use ctm_isa::r700::check as r700;
-use ctm_isa::r700::text::Options;
+use ctm_isa::r700::text::TextOptions;
 use ctm_isa::x1k::check::{Theme, check_allowing, rule, rules};
 use std::path::Path;
 
@@ -73,7 +73,7 @@ fn findings(args: &CheckArgs, file: &Path) -> Result<Vec<Report>, ctm::job::JobE
         return crate::pvs::findings(&bytes, file, &allowed);
     }
     if is_r700(&bytes, file, isa) {
-        let options = Options::default();
+        let options = TextOptions::default();
         let programs = match &args.program {
             Some(which) => vec![(None, ctm::r700::Loaded::from_bytes(&bytes, file, isa, Some(which), &options)?)],
             None => every_program(&bytes, file, isa, &options)?,
@@ -125,7 +125,7 @@ fn list<T: Copy + PartialEq + 'static>(
     console: &Console,
     themes: &[T],
     title: impl Fn(T) -> &'static str,
-    rules: impl Iterator<Item = &'static ctm_isa::Rule<T>> + Clone,
+    rules: impl Iterator<Item = &'static ctm_isa::ProgramRule<T>> + Clone,
 ) -> Ending {
     let mut out = String::new();
     for &theme in themes {

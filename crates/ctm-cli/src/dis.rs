@@ -10,7 +10,7 @@ use ctm::r700::is_r700;
 use ctm_files::FileKind;
 use ctm_image::{ByteOrder, swap_words};
 use ctm_isa::r700::text as r700;
-use ctm_isa::x1k::text::{Options, disassemble};
+use ctm_isa::x1k::text::{ListingOptions, disassemble};
 use std::path::Path;
 
 pub(crate) fn run(console: &Console, args: &DisArgs) -> Ending {
@@ -34,14 +34,14 @@ pub(crate) fn run(console: &Console, args: &DisArgs) -> Ending {
     {
         text
     } else if is_r700(&bytes, file, isa) {
-        let options = r700::Options::default();
+        let options = r700::TextOptions::default();
         let loaded = ctm::r700::Loaded::from_bytes(&bytes, file, isa, args.program.as_deref(), &options)?;
         console.reports(&loaded.reports);
         r700::disassemble(&loaded.program, &options)
     } else {
         let loaded = Loaded::choose(&bytes, file, isa, args.program.as_deref(), None)?;
         console.reports(&loaded.reports);
-        disassemble(&loaded.program, &Options { addresses: true, explain: args.explain, words: args.words })
+        disassemble(&loaded.program, &ListingOptions { addresses: true, explain: args.explain, words: args.words })
     };
     match &args.output {
         Some(output) => console.write(output, text.as_bytes())?,

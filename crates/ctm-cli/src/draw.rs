@@ -5,7 +5,7 @@ use crate::console::{Console, Ending, Exit, Failure};
 use crate::interrupt;
 use crate::source;
 use ctm::EngineKind;
-use ctm::array::Kind;
+use ctm::array::ArrayFileKind;
 use ctm::draw::{self, Drawing, Drawn, Error, PixelEvent};
 use ctm_draw::{Counts, DrawError, Fragment, Funnel, LossUnit};
 use ctm_isa::number::Short;
@@ -94,7 +94,7 @@ enum SavedPart {
 struct Save {
     what: SavedPart,
     path: PathBuf,
-    kind: Kind,
+    kind: ArrayFileKind,
 }
 
 impl Save {
@@ -135,7 +135,7 @@ fn saves(args: &DrawArgs, drawing: &Drawing) -> Result<Vec<Save>, Failure> {
     };
     if let Some(path) = &args.output {
         let kind = kind_of(path)?;
-        if args.frames > 1 && kind != Kind::Png && pattern(path).is_none() {
+        if args.frames > 1 && kind != ArrayFileKind::Png && pattern(path).is_none() {
             return Err(usage(
                 "an animation is written as .png, or to a name with %d as a file for each picture".into(),
             ));
@@ -173,9 +173,10 @@ fn failure(error: Error) -> Failure {
     }
 }
 
-fn kind_of(path: &Path) -> Result<Kind, Failure> {
-    Kind::of(path)
-        .ok_or_else(|| usage(format!("{} names no kind of picture; known are {}", path.display(), Kind::EXTENSIONS)))
+fn kind_of(path: &Path) -> Result<ArrayFileKind, Failure> {
+    ArrayFileKind::of(path).ok_or_else(|| {
+        usage(format!("{} names no kind of picture; known are {}", path.display(), ArrayFileKind::EXTENSIONS))
+    })
 }
 
 /// A pixel, `X,Y`.

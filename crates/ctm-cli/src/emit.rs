@@ -8,7 +8,7 @@ use ctm_exec::r700;
 use ctm_exec::x1k::{Constants, Launch, Plane};
 use ctm_exec::{Budget, Domain, GroupSize};
 use ctm_files::FileKind;
-use ctm_isa::r700::text::Options;
+use ctm_isa::r700::text::TextOptions;
 use ctm_isa::x1k::program::Literal;
 use ctm_jit::{Backend, EmitLaunch, Stage};
 
@@ -23,7 +23,8 @@ pub(crate) fn run(console: &Console, args: &EmitArgs) -> Ending {
     let target = args.target.as_deref().and_then(|name| Backend::ALL.into_iter().find(|of| of.name() == name));
     let backend = target.unwrap_or_else(Backend::detect);
     let text = if is_r700(&bytes, file, isa) {
-        let loaded = ctm::r700::Loaded::from_bytes(&bytes, file, isa, args.program.as_deref(), &Options::default())?;
+        let loaded =
+            ctm::r700::Loaded::from_bytes(&bytes, file, isa, args.program.as_deref(), &TextOptions::default())?;
         console.reports(&loaded.reports);
         let constants = r700::Constants::default();
         let launch = r700::Launch::new(&loaded.program, &constants, DOMAIN);

@@ -4,7 +4,7 @@
 
 use ctm::Drawing;
 use ctm::job::Job;
-use ctm_image::r700::Stage;
+use ctm_image::r700::ShaderStage;
 use ctm_image::r700::gfd::Gfd;
 use std::path::Path;
 
@@ -144,7 +144,7 @@ fn of_container(bytes: &[u8]) -> FileKind {
     let has = |stage| shaders.iter().any(|shader| shader.code.stage == stage);
     match shaders.is_empty() {
         true => FileKind::Texture,
-        false if has(Stage::Vertex) && has(Stage::Pixel) => FileKind::Pair,
+        false if has(ShaderStage::Vertex) && has(ShaderStage::Pixel) => FileKind::Pair,
         false => FileKind::Words,
     }
 }

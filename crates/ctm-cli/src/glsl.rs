@@ -8,7 +8,7 @@ use crate::radeon;
 use crate::values::IsaName;
 use ctm::job::read_file;
 use ctm_files::FileKind;
-use ctm_glsl::{Input, Pair, Pixel, ShaderSources};
+use ctm_glsl::{Pair, Pixel, ShaderSources, StartInput};
 use ctm_ide::folder::TemporaryFolder;
 use ctm_image::hex;
 use ctm_image::r700::gfd;
@@ -47,7 +47,7 @@ pub(crate) fn run(console: &Console, args: &GlslArgs) -> Ending {
     }
     let capture = capture(&captures)?;
     let open = || ctm_files::open(&capture, FileKind::Capture).map(BufReader::new).map_err(io::Error::other);
-    let wrong = |e: ctm_glsl::Error| Failure::wrong("glsl", e.to_string());
+    let wrong = |e: ctm_glsl::PairError| Failure::wrong("glsl", e.to_string());
     let remark = |remarks: &[String]| {
         for remark in remarks {
             console.report(&ctm::render::Report::bare(Diagnostic::warning("glsl", remark.as_str())));
@@ -210,8 +210,8 @@ fn job(output: &Path, shaders: [&Path; 2], programs: [&gfd::NewProgram; 2]) -> S
 /// Writes an X1K program.
 fn write_x1k(console: &Console, args: &GlslArgs, pixel: &Pixel) -> Ending {
     let output = &args.output;
-    let listing = || text::disassemble(&pixel.program, &text::Options::default());
-    let vertex = || pvs::text::disassemble(&pixel.vertex, &pvs::text::Options::default());
+    let listing = || text::disassemble(&pixel.program, &text::ListingOptions::default());
+    let vertex = || pvs::text::disassemble(&pixel.vertex, &pvs::text::ListingOptions::default());
     match output.extension().and_then(|e| e.to_str()) {
         _ if output == Path::new("-") => console.print(&listing())?,
         Some("x1k") => {
@@ -247,10 +247,10 @@ fn job_x1k(output: &Path, pixel: &Pixel) -> String {
     for (preload, input) in pixel.program.preloads.iter().zip(&pixel.inputs) {
         let (Preload::Interpolant { temp, .. } | Preload::Position { temp }) = preload;
         let (what, origin, step) = match input {
-            Input::Varying(n) => {
+            StartInput::Varying(n) => {
                 (format!("varying {n}, as the linker orders them"), [0.5 / side, 0.5 / side, 0.0, 0.0], 1.0 / side)
             }
-            Input::Position => {
+            StartInput::Position => {
                 ("the position in clip space".to_owned(), [1.0 / side - 1.0, 1.0 / side - 1.0, 0.0, 1.0], 2.0 / side)
             }
         };

@@ -2,7 +2,7 @@
 
 use crate::console::{Console, Ending, Exit, Failure};
 use clap::Args;
-use ctm_ide::serve::{Options, Server};
+use ctm_ide::serve::{Server, ServerOptions};
 use std::path::PathBuf;
 
 /// The language server, on standard input and output
@@ -81,7 +81,7 @@ pub(crate) fn serve(console: &Console, args: &ServeArgs) -> Ending {
     if let Some(folder) = missing {
         return Err(Failure::wrong("no-such-folder", format!("--allow {}: there is no such folder", folder.display())));
     }
-    let options = Options { memory: u64::from(args.memory) << 20, allow: args.allow.clone() };
+    let options = ServerOptions { memory: u64::from(args.memory) << 20, allow: args.allow.clone() };
     for job in &args.jobs {
         Server::check(job, &options)?;
     }

@@ -3,7 +3,7 @@
 use crate::args::programs::InfoArgs;
 use crate::console::{Console, Ending, Exit, Failure, input_called};
 use ctm_files::FileKind;
-use ctm_image::info::{self, Value};
+use ctm_image::info::{self, InfoValue};
 use ctm_image::swap_words;
 use std::path::Path;
 
@@ -23,9 +23,9 @@ fn one(args: &InfoArgs, file: &Path) -> Result<String, Failure> {
     let bytes = if args.big_endian { swap_words(&bytes) } else { bytes };
     let described = info::describe(&bytes).map_err(|e| Failure::wrong(e.name(), format!("{}: {e}", file.display())))?;
     let value = match described.to_value() {
-        Value::Record(fields) => {
-            let name = ("file".to_owned(), Value::from(file.display().to_string()));
-            Value::Record(std::iter::once(name).chain(fields).collect())
+        InfoValue::Record(fields) => {
+            let name = ("file".to_owned(), InfoValue::from(file.display().to_string()));
+            InfoValue::Record(std::iter::once(name).chain(fields).collect())
         }
         other => other,
     };

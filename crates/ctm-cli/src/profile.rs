@@ -3,7 +3,7 @@
 use crate::console::{Console, Ending, Exit, Failure};
 use crate::watched::{LaunchArgs, position};
 use clap::{Args, ValueEnum};
-use ctm::array::{Array, Kind, Values};
+use ctm::array::{Array, ArrayFileKind, Values};
 use ctm::job::{AnyProgram, JobError};
 use ctm::trace::{Count, Limits, Profile, Trace};
 use ctm_exec::Position;
@@ -255,13 +255,13 @@ fn save_map(console: &Console, profile: &Profile, map: Map, path: &Path) -> Resu
         Map::Iterations => &profile.iterations,
         Map::Divergence => &profile.waited,
     };
-    let kind = Kind::of(path).ok_or_else(|| {
-        let message = format!("{} names no kind of array; known are {}", path.display(), Kind::EXTENSIONS);
+    let kind = ArrayFileKind::of(path).ok_or_else(|| {
+        let message = format!("{} names no kind of array; known are {}", path.display(), ArrayFileKind::EXTENSIONS);
         Failure::usage("unknown-extension", message)
     })?;
     let most = counts.iter().copied().max().unwrap_or(0).max(1);
     // Pictures go from 0 to 1; arrays hold the counts themselves.
-    let scale = if kind == Kind::Png { f64::from(most) } else { 1.0 };
+    let scale = if kind == ArrayFileKind::Png { f64::from(most) } else { 1.0 };
     #[allow(clippy::cast_possible_truncation, reason = "counts of a picture")]
     let values = counts.iter().map(|&n| (f64::from(n) / scale) as f32).collect();
     let (width, height) = (profile.domain.width() as usize, profile.domain.height() as usize);

@@ -48,7 +48,7 @@ pub(crate) fn assemble(console: &Console, args: &AsmArgs, file: &Path) -> Result
 pub(crate) fn disassemble(console: &Console, args: &DisArgs, bytes: &[u8], file: &Path) -> Result<String, Failure> {
     let loaded = Loaded::from_bytes(bytes, file)?;
     console.reports(&loaded.reports);
-    Ok(text::disassemble(&loaded.program, &text::Options { addresses: true, words: args.words }))
+    Ok(text::disassemble(&loaded.program, &text::ListingOptions { addresses: true, words: args.words }))
 }
 
 /// The reports of reading a program, and its findings.

@@ -113,14 +113,14 @@ enum X1kShape {
     /// A text that people read.
     Text(x1k::random::TextShape),
     /// Every field of every word is random.
-    Hostile(x1k::random::Shape),
+    Hostile(x1k::random::RandomContents),
 }
 
 fn x1k_program(args: &RandomArgs) -> Result<String, String> {
     match x1k_shape(args)? {
         X1kShape::Hostile(shape) => {
             let program = x1k::random::program(args.seed, &shape);
-            Ok(x1k::text::disassemble(&program, &x1k::text::Options::default()))
+            Ok(x1k::text::disassemble(&program, &x1k::text::ListingOptions::default()))
         }
         X1kShape::Text(shape) => {
             let inputs: String = (0..shape.inputs).map(|input| format!(" --in s{input}=FILE")).collect();
@@ -130,7 +130,7 @@ fn x1k_program(args: &RandomArgs) -> Result<String, String> {
 }
 
 fn x1k_shape(args: &RandomArgs) -> Result<X1kShape, String> {
-    use x1k::random::{FlowControl, Shape, TextShape};
+    use x1k::random::{FlowControl, RandomContents, TextShape};
     let mut shape = TextShape::default();
     let (mut flow, mut hostile) = (None, false);
     for (key, value) in pairs(&args.shape)? {
@@ -159,7 +159,7 @@ fn x1k_shape(args: &RandomArgs) -> Result<X1kShape, String> {
     let flow = flow.unwrap_or(FlowControl::Statements);
     if hostile {
         let TextShape { instructions, inputs, watches_idle_lanes, relative, .. } = shape;
-        return Ok(X1kShape::Hostile(Shape { instructions, flow, inputs, watches_idle_lanes, relative }));
+        return Ok(X1kShape::Hostile(RandomContents { instructions, flow, inputs, watches_idle_lanes, relative }));
     }
     shape.flow = match flow {
         FlowControl::None => false,
@@ -179,12 +179,16 @@ fn needs(flags: &str) -> String {
 fn r700_program(args: &RandomArgs) -> Result<String, String> {
     let shape = r700_shape(args)?;
     let program = r700::random::program(args.seed, &shape);
-    let listing = r700::text::disassemble(&program, &r700::text::Options::default());
+    let listing = r700::text::disassemble(&program, &r700::text::TextOptions::default());
     Ok(format!("{}{listing}", needs(&r700_flags(&shape))))
 }
 
-fn r700_shape(args: &RandomArgs) -> Result<r700::random::Shape, String> {
-    let mut shape = r700::random::Shape { fetches: false, memory: false, ..r700::random::Shape::all(Stage::Pixel) };
+fn r700_shape(args: &RandomArgs) -> Result<r700::random::RandomContents, String> {
+    let mut shape = r700::random::RandomContents {
+        fetches: false,
+        memory: false,
+        ..r700::random::RandomContents::all(Stage::Pixel)
+    };
     for (key, value) in pairs(&args.shape)? {
         match key {
             "stage" => {
@@ -213,7 +217,7 @@ fn r700_shape(args: &RandomArgs) -> Result<r700::random::Shape, String> {
 }
 
 /// The flags that a run of such a program needs: for everything that it may fetch from, and the memories that it may write.
-fn r700_flags(shape: &r700::random::Shape) -> String {
+fn r700_flags(shape: &r700::random::RandomContents) -> String {
     let mut flags = String::new();
     if shape.stage != Stage::Pixel {
         flags.push_str(&format!(" --stage {}", shape.stage.name()));

@@ -4,7 +4,7 @@ use crate::args::jobs::{Flags, OfBoth};
 use crate::check::is_job;
 use crate::console::{Console, Ending, Exit, Failure};
 use crate::interrupt;
-use crate::source::{self, Source};
+use crate::source::{self, GivenJob};
 use crate::values::IsaName;
 use crate::watched::stage;
 use clap::Args;
@@ -78,7 +78,7 @@ fn drawn(drawing: &Drawing, stage: DrawStage) -> Result<(String, &'static str), 
         DrawStage::Vertex => pair.vertex,
         DrawStage::Pixel => pair.pixel,
     };
-    Ok((r700::text::disassemble(&part.program, &r700::text::Options::default()), "psh"))
+    Ok((r700::text::disassemble(&part.program, &r700::text::TextOptions::default()), "psh"))
 }
 
 fn is_container(path: &Path) -> bool {
@@ -112,9 +112,9 @@ fn text_of(args: &ReduceArgs) -> Result<(String, &'static str), Failure> {
     {
         return Ok(program_text(program, isa)?);
     }
-    match Source::of(&args.files, args.isa, &args.flags.given)? {
-        Source::Draw(reader) => Ok(drawn(&Drawing::from_reader(reader)?, args.stage.unwrap_or_default())?),
-        Source::Job(reader) => {
+    match GivenJob::of(&args.files, args.isa, &args.flags.given)? {
+        GivenJob::Draw(reader) => Ok(drawn(&Drawing::from_reader(reader)?, args.stage.unwrap_or_default())?),
+        GivenJob::Job(reader) => {
             let job = reader.finish()?;
             let path = job.passes.last().map(|pass| pass.program.value.clone()).unwrap_or_default();
             if !is_container(&path) {
@@ -122,7 +122,7 @@ fn text_of(args: &ReduceArgs) -> Result<(String, &'static str), Failure> {
             }
             match job.programs()?.pop().map(|pass| pass.program) {
                 Some(AnyProgram::R700(program)) => {
-                    Ok((r700::text::disassemble(&program, &r700::text::Options::default()), "psh"))
+                    Ok((r700::text::disassemble(&program, &r700::text::TextOptions::default()), "psh"))
                 }
                 _ => Ok(program_text(&path, isa)?),
             }
@@ -134,7 +134,7 @@ fn assembles(text: &str, extension: &str) -> bool {
     if extension == "x1k" {
         x1k::text::assemble(text).program.is_some_and(|program| !program.words.is_empty())
     } else {
-        r700::text::assemble(text, &r700::text::Options::default())
+        r700::text::assemble(text, &r700::text::TextOptions::default())
             .program
             .is_some_and(|program| !program.words.is_empty())
     }
@@ -234,7 +234,7 @@ fn job(console: &Console, args: &ReduceArgs) -> Ending {
         None => {
             let folder = TemporaryFolder::new("ctm-reduce").map_err(|e| cannot(Path::new("a temporary folder"), &e))?;
             let directory = folder.path().join("job");
-            let source = Source::of(&args.files, None, &args.flags.given)?;
+            let source = GivenJob::of(&args.files, None, &args.flags.given)?;
             let saved = source.saved(&directory)?;
             (Some(folder), saved)
         }

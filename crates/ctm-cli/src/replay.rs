@@ -4,7 +4,7 @@ use crate::args::streams::ReplayArgs;
 use crate::console::{Console, Ending, Exit, Failure};
 use crate::interrupt;
 use ctm::job::not_foreign;
-use ctm::record::{Difference, End, Found, Noticed, ReadError, ReplayOptions, ReplayReport, replay_under};
+use ctm::record::{Difference, Found, Noticed, ReadError, RecordingEnd, ReplayOptions, ReplayReport, replay_under};
 use ctm::render::{Report, json as finding_json};
 use ctm_files::FileKind;
 use ctm_isa::diag::Diagnostic;
@@ -37,9 +37,9 @@ pub(crate) fn run(console: &Console, args: &ReplayArgs) -> Ending {
         }
     };
     let exit = match report.end {
-        End::Difference => Exit::Differs,
-        End::Damaged { .. } => Exit::Wrong,
-        End::Cancelled => Exit::Interrupted,
+        RecordingEnd::Difference => Exit::Differs,
+        RecordingEnd::Damaged { .. } => Exit::Wrong,
+        RecordingEnd::Cancelled => Exit::Interrupted,
         _ => Exit::Done,
     };
     if args.json {
@@ -53,10 +53,10 @@ pub(crate) fn run(console: &Console, args: &ReplayArgs) -> Ending {
         console.report(&Report::bare(Diagnostic::error("replay-difference", difference.to_string())));
     }
     match &report.end {
-        End::Damaged { .. } => {
+        RecordingEnd::Damaged { .. } => {
             console.report(&Report::bare(Diagnostic::error("damaged-recording", end(args, &report))))
         }
-        End::Cut { .. } | End::Open { .. } | End::Cancelled => {
+        RecordingEnd::Cut { .. } | RecordingEnd::Open { .. } | RecordingEnd::Cancelled => {
             console.report(&Report::bare(Diagnostic::warning("recording-not-complete", end(args, &report))));
         }
         _ => {}
@@ -108,7 +108,7 @@ fn report_json(report: &ReplayReport, exit: Exit, time: Duration) -> Value {
         _ => "same",
     };
     let mut ending = json!({ "kind": report.end.name(), "message": report.end.to_string() });
-    if let End::Cut { offset } | End::Damaged { offset, .. } = report.end {
+    if let RecordingEnd::Cut { offset } | RecordingEnd::Damaged { offset, .. } = report.end {
         ending["offset"] = offset.into();
     }
     json!({

@@ -5,7 +5,7 @@ use crate::batch;
 use crate::console::{Console, Ending, Exit, Failure, exit_of, failure_json};
 use crate::interrupt;
 use crate::source;
-use ctm::array::{Array, ItemType, Kind, RawFormat, RawShape};
+use ctm::array::{Array, ArrayFileKind, ItemType, RawFormat, RawShape};
 use ctm::commands;
 use ctm::job::{Job, JobError, JobReport, Progress};
 use ctm::record;
@@ -64,7 +64,7 @@ fn run_job(console: &Console, args: &RunArgs, file: &Path) -> Ending {
     let differs = comparisons.iter().any(|c| c.differing > 0);
     let exit = if differs { Exit::Differs } else { Exit::Done };
     if args.json {
-        let compared = comparisons.iter().map(Comparison::json).collect();
+        let compared = comparisons.iter().map(OutputComparison::json).collect();
         let more = [("comparisons", compared)];
         let object = report.json(if comparisons.is_empty() { &[] } else { &more });
         console.print(&format!("{object}\n"))?;
@@ -84,7 +84,7 @@ fn run_job(console: &Console, args: &RunArgs, file: &Path) -> Ending {
 }
 
 /// An output and its reference file.
-struct Comparison {
+struct OutputComparison {
     output: String,
     reference: String,
     values: usize,
@@ -96,7 +96,7 @@ struct Comparison {
     first: Option<(usize, usize, usize, f32, f32)>,
 }
 
-impl Comparison {
+impl OutputComparison {
     fn json(&self) -> Value {
         let number = |v: f32| if v.is_finite() { json!(v) } else { json!(v.to_string()) };
         let first = self.first.map(|(x, y, channel, found, expected)| {
@@ -113,7 +113,7 @@ impl Comparison {
     }
 }
 
-impl std::fmt::Display for Comparison {
+impl std::fmt::Display for OutputComparison {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { output, reference, values, differing, largest, .. } = self;
         match self.first {
@@ -127,7 +127,7 @@ impl std::fmt::Display for Comparison {
 }
 
 /// Compares outputs with the files of `--compare`.
-fn compare(args: &RunArgs, report: &JobReport) -> Result<Vec<Comparison>, Failure> {
+fn compare(args: &RunArgs, report: &JobReport) -> Result<Vec<OutputComparison>, Failure> {
     let one = |given: &(String, PathBuf)| {
         let (name, path) = given;
         let output = report.output(name).ok_or_else(|| {
@@ -136,8 +136,9 @@ fn compare(args: &RunArgs, report: &JobReport) -> Result<Vec<Comparison>, Failur
         })?;
         let wrong = |why: String| Failure::wrong("bad-array", format!("{}: {why}", path.display()));
         let found = report.array(output.slot).ok_or_else(|| wrong(format!("output {name} cannot be read")))?;
-        let bytes = ctm::job::read_file(path, Kind::file_kind(path), None)?;
-        let kind = Kind::of(path).ok_or_else(|| wrong(format!("no kind of array; known are {}", Kind::EXTENSIONS)))?;
+        let bytes = ctm::job::read_file(path, ArrayFileKind::file_kind(path), None)?;
+        let kind = ArrayFileKind::of(path)
+            .ok_or_else(|| wrong(format!("no kind of array; known are {}", ArrayFileKind::EXTENSIONS)))?;
         let [height, width, channels] = output.shape();
         let shape = RawShape { width, height, format: RawFormat::Float32(channels) };
         let expected = Array::from_bytes(kind, &bytes, Some(shape)).map_err(|e| wrong(e.to_string()))?;
@@ -148,7 +149,7 @@ fn compare(args: &RunArgs, report: &JobReport) -> Result<Vec<Comparison>, Failur
                 [height, width, channels]
             )));
         }
-        let mut out = Comparison {
+        let mut out = OutputComparison {
             output: output.name.clone(),
             reference: path.display().to_string(),
             values: found.to_f32().len(),

@@ -17,16 +17,16 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// A flag with its value.
-pub(crate) type Given = (&'static str, OsString);
+pub(crate) type GivenFlag = (&'static str, OsString);
 
 /// A job of passes or a draw, read as far as its flags.
-pub(crate) enum Source {
+pub(crate) enum GivenJob {
     Job(Reader),
     Draw(Reader),
 }
 
 /// The job of a file or of a program, with the flags over it.
-pub(crate) fn job_reader(file: &Path, isa: Option<IsaName>, flags: &[Given]) -> Result<Reader, JobError> {
+pub(crate) fn job_reader(file: &Path, isa: Option<IsaName>, flags: &[GivenFlag]) -> Result<Reader, JobError> {
     let mut reader = if is_job(file) {
         Reader::for_file(file)?
     } else {
@@ -44,7 +44,7 @@ pub(crate) fn job_reader(file: &Path, isa: Option<IsaName>, flags: &[Given]) -> 
 }
 
 /// The draw of a job file or of programs, with the flags over it.
-pub(crate) fn draw_reader(files: &[PathBuf], flags: &[Given]) -> Result<Reader, JobError> {
+pub(crate) fn draw_reader(files: &[PathBuf], flags: &[GivenFlag]) -> Result<Reader, JobError> {
     let mut reader = match files {
         [job] if is_job(job) => Reader::for_file(job)?,
         programs => Reader::for_draw(programs),
@@ -60,7 +60,7 @@ fn usage(message: String) -> JobError {
 }
 
 /// A flag that only one of the tables has.
-fn only(flags: &[Given], of_draws: bool) -> Option<&'static str> {
+fn only(flags: &[GivenFlag], of_draws: bool) -> Option<&'static str> {
     let is_of = |name: &str| {
         let (job, draw) = (FLAGS.iter().any(|flag| flag.name == name), DRAW_FLAGS.iter().any(|flag| flag.name == name));
         if of_draws { draw && !job } else { job && !draw }
@@ -69,7 +69,7 @@ fn only(flags: &[Given], of_draws: bool) -> Option<&'static str> {
 }
 
 /// Whether files and flags mean a draw: two programs, a container of two of which none is chosen, a draw job, or a flag that only draws have.
-pub(crate) fn is_draw(files: &[PathBuf], flags: &[Given]) -> bool {
+pub(crate) fn is_draw(files: &[PathBuf], flags: &[GivenFlag]) -> bool {
     match files {
         [job] if is_job(job) => Subject::is_drawing(job),
         [one] => {
@@ -80,9 +80,9 @@ pub(crate) fn is_draw(files: &[PathBuf], flags: &[Given]) -> bool {
     }
 }
 
-impl Source {
+impl GivenJob {
     /// The job or the draw that files and flags mean.
-    pub(crate) fn of(files: &[PathBuf], isa: Option<IsaName>, flags: &[Given]) -> Result<Self, JobError> {
+    pub(crate) fn of(files: &[PathBuf], isa: Option<IsaName>, flags: &[GivenFlag]) -> Result<Self, JobError> {
         let shown = || files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(" and ");
         if is_draw(files, flags) {
             return match (only(flags, false), isa) {

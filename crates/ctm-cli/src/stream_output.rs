@@ -1,7 +1,7 @@
 //! Output of command streams: findings as reports, and bound targets as files.
 
 use crate::console::{Console, Failure};
-use ctm::array::{Array, ItemType, Kind, Values, npy_bytes};
+use ctm::array::{Array, ArrayFileKind, ItemType, Values, npy_bytes};
 use ctm::render::Report;
 use ctm_isa::diag::Diagnostic;
 use ctm_radeon::check;
@@ -28,7 +28,8 @@ pub(crate) fn save(console: &Console, directory: &Path, picture: &TargetPicture)
     if channels == 4 && !picture.integers {
         let values = Values::F32(dwords.iter().map(|&bits| f32::from_bits(bits)).collect());
         let path = directory.join(format!("{}.png", picture.name));
-        console.write(&path, &Array { height, width, channels, values }.to_bytes(Kind::Png).map_err(wrong)?)?;
+        console
+            .write(&path, &Array { height, width, channels, values }.to_bytes(ArrayFileKind::Png).map_err(wrong)?)?;
         paths.push(path);
     }
     Ok(paths)

@@ -2,7 +2,7 @@
 
 use crate::args::jobs::{Flags, OfBoth};
 use crate::console::Failure;
-use crate::source::{self, Source};
+use crate::source::{self, GivenJob};
 use crate::values::{Budget, IsaName, seconds};
 use clap::Args;
 use ctm::Drawing;
@@ -78,9 +78,9 @@ impl LaunchArgs {
         }
         let stage = self.stage.unwrap_or_default();
         if !is_recording && !is_capture {
-            return Ok(match Source::of(&self.files, self.isa, &self.job.given)? {
-                Source::Job(reader) => Subject::Job(Box::new(reader.finish()?)),
-                Source::Draw(reader) => Subject::Drawing(Arc::new(Drawing::from_reader(reader)?), stage),
+            return Ok(match GivenJob::of(&self.files, self.isa, &self.job.given)? {
+                GivenJob::Job(reader) => Subject::Job(Box::new(reader.finish()?)),
+                GivenJob::Draw(reader) => Subject::Drawing(Arc::new(Drawing::from_reader(reader)?), stage),
             });
         }
         // The one flag of jobs that captures have, too: time.

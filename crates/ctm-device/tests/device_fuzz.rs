@@ -186,7 +186,7 @@ fn r700_seed(rig: &mut Rig) -> Vec<u32> {
         VTX:\n FETCH R4.xyzw, R0.x, b0 FORMAT(32_32_32_32_FLOAT)\n RD_SCATTER R5.x___, READ(0 + R0.x) ARRAY_SIZE(0) ELEM_SIZE(0) FORMAT(32 INT)\n\
         MEM_RING: WRITE(0), R2.xyzw ARRAY_SIZE(255) ELEM_SIZE(3)\nMEM_EXPORT: WRITE(0 + R0), R5.x___ ARRAY_SIZE(0)\n\
         EMIT_VERTEX\nEXP: PIX0, R2.xyzw\nEXP_DONE: PARAM0, R3.xyzw\nEND_OF_PROGRAM\n";
-    let assembly = ctm_isa::r700::text::assemble(source, &ctm_isa::r700::text::Options::default());
+    let assembly = ctm_isa::r700::text::assemble(source, &ctm_isa::r700::text::TextOptions::default());
     let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
     let words: Vec<u8> = program.words.iter().flat_map(|w| w.to_le_bytes()).collect();
     let (code, data) = (rig.bytes(&words), rig.bytes(&[1; 8192]));

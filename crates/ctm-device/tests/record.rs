@@ -8,7 +8,7 @@ use ctm_device::device::{Device, DeviceOptions};
 use ctm_device::mc::{Format, Tiling};
 use ctm_device::memory::{ArenaId, ArenaOptions, GpuAddr};
 use ctm_device::record::{
-    End, Found, ReadError, RecordError, Recording, ReplayOptions, ReplayReport, SubmissionId, replay,
+    Found, ReadError, RecordError, Recording, RecordingEnd, ReplayOptions, ReplayReport, SubmissionId, replay,
 };
 use ctm_device::{EngineKind, SubmitReport};
 use ctm_exec::x1k::{Launch, Memory, Outputs};
@@ -121,7 +121,7 @@ fn what_was_run_runs_again_on_every_engine() {
         for engine in [None, Some(EngineKind::Interp), Some(EngineKind::Jit), Some(EngineKind::Verify)] {
             let report = again(&tape.bytes(), engine);
             assert_eq!(report.difference, None, "{engine:?}");
-            assert_eq!((report.devices, report.submissions, report.end), (2, SUBMISSIONS, End::Complete));
+            assert_eq!((report.devices, report.submissions, report.end), (2, SUBMISSIONS, RecordingEnd::Complete));
             assert!(report.compared_bytes > 2 * 3 * 16 * 8 * 4, "{}", report.compared_bytes);
             assert!(report.noticed.is_empty());
         }
@@ -169,7 +169,7 @@ fn the_first_difference_is_found() {
     let address = GpuAddr(out.address_of(5, 3).0 + 8);
     let expected = Found::Memory { address, arena: ArenaId::Gpu, expected: 0x4000_0001, found: 0, dwords: 1 };
     assert_eq!(difference.found, expected);
-    assert_eq!((report.end, report.submissions), (End::Difference, 2));
+    assert_eq!((report.end, report.submissions), (RecordingEnd::Difference, 2));
 }
 
 /// Writes nothing where it should write.
@@ -273,9 +273,9 @@ fn a_cut_recording_runs_up_to_the_cut() {
         };
         assert_eq!(report.difference, None);
         match report.end {
-            End::Cut { offset } => assert!(offset <= length as u64),
-            End::Open { devices } => assert!(devices <= 2),
-            End::Complete if length == 16 || report.devices == 0 => {}
+            RecordingEnd::Cut { offset } => assert!(offset <= length as u64),
+            RecordingEnd::Open { devices } => assert!(devices <= 2),
+            RecordingEnd::Complete if length == 16 || report.devices == 0 => {}
             other => panic!("{length}: {other:?}"),
         }
         if length > 1000 && length < bytes.len() - 40 {
@@ -299,10 +299,14 @@ fn a_damaged_recording_is_told_from_a_good_one() {
         bad[at] ^= bit;
         match replay(&bad[..], &ReplayOptions::default(), |_| ()) {
             // The word of the header that is 0 means nothing yet.
-            Ok(report) if (12..16).contains(&at) => assert_eq!(report.end, End::Complete),
+            Ok(report) if (12..16).contains(&at) => assert_eq!(report.end, RecordingEnd::Complete),
             Ok(report) => {
                 assert_eq!(report.difference, None);
-                assert!(matches!(report.end, End::Damaged { .. } | End::Cut { .. }), "byte {at}: {:?}", report.end);
+                assert!(
+                    matches!(report.end, RecordingEnd::Damaged { .. } | RecordingEnd::Cut { .. }),
+                    "byte {at}: {:?}",
+                    report.end
+                );
             }
             Err(ReadError::NotARecording) => assert!(at < 8),
             Err(ReadError::Version { .. }) => assert!((8..12).contains(&at)),
@@ -412,7 +416,7 @@ fn a_recording_that_begins_late_has_what_memory_held() {
         let report: SubmitReport = rig.submit(&buffer.start_program()).unwrap();
         assert_eq!(report.counters().processors, 128);
         let report = again(&tape.bytes(), Some(EngineKind::Verify));
-        assert_eq!((report.difference, report.submissions, report.end), (None, 1, End::Open { devices: 1 }));
+        assert_eq!((report.difference, report.submissions, report.end), (None, 1, RecordingEnd::Open { devices: 1 }));
     }
 }
 

@@ -9,15 +9,15 @@ use ctm_draw::format::{ColourFormat, NumberType, Swap};
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
 use ctm_draw::state::{
     Blend, BlendEquation, ClipState, Combine, Compare, DepthState, Draw, DrawState, Factor, Indices, Interpolation,
-    PixelInput, PixelInputs, PixelSource, Rect, Stage, StencilFace, StencilOp, Topology, VertexOutputs, VertexSource,
-    Viewport,
+    PixelInput, PixelInputs, PixelSource, Rect, StageProgram, StencilFace, StencilOp, Topology, VertexOutputs,
+    VertexSource, Viewport,
 };
 use ctm_draw::{ColourTarget, Counts, DepthTarget, Notice, Options, Targets, clear_depth, draw};
 use ctm_exec::r700::{Arrays, Constants};
 use ctm_exec::{Engine, Interp};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::ops::DataFormat;
-use ctm_isa::r700::text::{Options as TextOptions, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -182,7 +182,8 @@ impl Case {
         let parameters: Vec<&[[u32; 4]]> = self.parameters.iter().map(Vec::as_slice).collect();
         let positions: [&[[u32; 4]]; 1] = [&self.positions];
         let vertices = VertexSource::Given { positions: &positions, parameters: &parameters };
-        let stage = Stage { program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
+        let stage =
+            StageProgram { program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
         let mut state = DrawState::new(vertices, PixelSource::Program(stage));
         let viewports = [Viewport::of_size(SIDE, SIDE, false)];
         state.clip = ClipState { viewports: &viewports, ..state.clip };
@@ -310,7 +311,7 @@ fn bands_of_the_widest_targets() {
     let other: [&[[u32; 4]]; 1] = [&parameters];
     let vertices = VertexSource::Given { positions: &all, parameters: &other };
     let stage =
-        Stage { program: &program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
+        StageProgram { program: &program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
     let mut state = DrawState::new(vertices, PixelSource::Program(stage));
     let viewports = [Viewport::of_size(16384, 64, false)];
     state.clip = ClipState { viewports: &viewports, ..state.clip };

@@ -7,8 +7,8 @@ use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::ColourFormat;
 use ctm_draw::layout::Layout;
 use ctm_draw::state::{
-    AlphaTest, Compare, DepthState, Draw, DrawState, Indices, PixelSource, Rect, SamplePattern, Stage, StencilFace,
-    Topology, VertexSource, Viewport,
+    AlphaTest, Compare, DepthState, Draw, DrawState, Indices, PixelSource, Rect, SamplePattern, StageProgram,
+    StencilFace, Topology, VertexSource, Viewport,
 };
 use ctm_draw::{
     ColourTarget, DepthTarget, Drawn, Ending, Funnel, Loss, LossUnit, Options, Targets, clear_depth, draw_watched,
@@ -16,7 +16,7 @@ use ctm_draw::{
 use ctm_exec::Interp;
 use ctm_exec::r700::{Arrays, Constants};
 use ctm_isa::r700::Program;
-use ctm_isa::r700::text::{Options as TextOptions, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 
 const SIDE: u32 = 16;
 const PIXELS: u64 = (SIDE * SIDE) as u64;
@@ -45,7 +45,7 @@ fn drawn(
     let program = text(program);
     let (constants, memory) = (Constants::default(), Arrays::default());
     let stage =
-        Stage { program: &program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
+        StageProgram { program: &program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
     let all: [&[_]; 1] = [positions];
     let source = VertexSource::Given { positions: &all, parameters: &[] };
     let mut state = DrawState::new(source, PixelSource::Program(stage));

@@ -6,8 +6,8 @@
 use ctm_draw::format::ColourFormat;
 use ctm_draw::layout::Layout;
 use ctm_draw::state::{
-    Draw, DrawState, GeometryOutput, GeometryState, Indices, PixelInput, PixelSource, Stage, StreamOutput, Topology,
-    VertexSource, Viewport,
+    Draw, DrawState, GeometryOutput, GeometryState, Indices, PixelInput, PixelSource, StageProgram, StreamOutput,
+    Topology, VertexSource, Viewport,
 };
 use ctm_draw::{ColourTarget, Counts, Options, StreamBuffer, Targets, draw};
 use ctm_exec::r700::formats::Format;
@@ -15,7 +15,7 @@ use ctm_exec::r700::resources::BufferData;
 use ctm_exec::r700::{Arrays, Constants};
 use ctm_exec::{Engine, Interp};
 use ctm_isa::r700::Program;
-use ctm_isa::r700::text::{Options as TextOptions, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use ctm_jit::Jit;
 use ctm_testkit::r700::chain::{EXPORT, FETCH, GEOMETRY, SEMANTICS, STREAMING};
 
@@ -73,8 +73,9 @@ fn drawn(engine: &dyn Engine, way: &Way, stream_size: Option<u32>) -> Result {
     };
     let (fetch, geometry, copy) = (text(FETCH), text(GEOMETRY), text(COPY));
     let pixel = text("EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n");
-    let stage = |program| Stage { program, fetch_program: None, constants: &constants, memory: &none, semantics: &[] };
-    let first = Stage { fetch_program: Some(&fetch), memory: &memory, semantics: &SEMANTICS, ..stage(&vertex) };
+    let stage =
+        |program| StageProgram { program, fetch_program: None, constants: &constants, memory: &none, semantics: &[] };
+    let first = StageProgram { fetch_program: Some(&fetch), memory: &memory, semantics: &SEMANTICS, ..stage(&vertex) };
     let mut state = DrawState::new(VertexSource::Program(first), PixelSource::Program(stage(&pixel)));
     if matches!(way, Way::Geometry) {
         state.geometry = Some(GeometryState {

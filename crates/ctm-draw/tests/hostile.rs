@@ -10,15 +10,15 @@ use ctm_draw::layout::{ArrayMode, Layout, Tiling};
 use ctm_draw::state::{
     AlphaTest, Blend, BlendEquation, ClipState, Combine, Compare, DepthCopy, DepthOffset, DepthState, DepthStep, Draw,
     DrawState, Factor, Fill, Indices, Interpolation, LogicOp, PixelInput, PixelInputs, PixelSource, Place, RasterState,
-    Rect, Rounding, SamplePattern, SpriteElement, Stage, StencilFace, StencilOp, Stipple, Topology, VertexOutputs,
-    VertexSource, Viewport,
+    Rect, Rounding, SamplePattern, SpriteElement, StageProgram, StencilFace, StencilOp, Stipple, Topology,
+    VertexOutputs, VertexSource, Viewport,
 };
 use ctm_draw::{ColourTarget, DepthTarget, DrawError, Options, Targets, draw};
 use ctm_exec::Interp;
 use ctm_exec::r700::{Arrays, Constants};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::ops::DataFormat;
-use ctm_isa::r700::text::{Options as TextOptions, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 
 struct Random(u64);
 
@@ -208,7 +208,7 @@ fn one(seed: u64) -> Option<(u64, Vec<u8>, Vec<u8>)> {
     let program = text(r.of(&programs));
     let (constants, memory) = (Constants::default(), Arrays::default());
     let stage =
-        Stage { program: &program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
+        StageProgram { program: &program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
     let pixels = if r.one_in(8) { PixelSource::Nothing } else { PixelSource::Program(stage) };
     let mut state = DrawState::new(VertexSource::Given { positions: &positions, parameters: &parameters }, pixels);
     state.outputs = outputs;

@@ -11,11 +11,11 @@ use ctm_draw::format::ColourFormat;
 use ctm_draw::layout::Layout;
 use ctm_draw::state::{
     Blend, BlendEquation, ClipState, Combine, Compare, DepthState, Draw, DrawState, Factor, Indices, PixelInput,
-    PixelInputs, PixelSource, Stage, Topology, VertexOutputs, VertexSource, Viewport,
+    PixelInputs, PixelSource, StageProgram, Topology, VertexOutputs, VertexSource, Viewport,
 };
 use ctm_draw::{ColourTarget, DepthTarget, Options, Targets, clear_depth, draw};
 use ctm_exec::r700::{Arrays, Constants};
-use ctm_isa::r700::text::{Options as TextOptions, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use ctm_jit::Jit;
 
 const SIDE: u32 = 16384;
@@ -41,8 +41,13 @@ fn largest_targets_need_64_megabytes_beside_them() {
     let text = "EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM";
     let program = assemble(text, &TextOptions::default()).program.unwrap();
     let (constants, nothing) = (Constants::default(), Arrays::default());
-    let stage =
-        Stage { program: &program, fetch_program: None, constants: &constants, memory: &nothing, semantics: &[] };
+    let stage = StageProgram {
+        program: &program,
+        fetch_program: None,
+        constants: &constants,
+        memory: &nothing,
+        semantics: &[],
+    };
     let given = VertexSource::Given { positions: &all, parameters: &all };
     let mut state = DrawState::new(given, PixelSource::Program(stage));
     let viewports = [Viewport::of_size(SIDE, SIDE, false)];

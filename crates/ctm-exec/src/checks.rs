@@ -2,7 +2,7 @@
 
 /// One check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rule {
+pub struct RunRule {
     /// Its name in kebab-case; stable.
     pub name: &'static str,
     /// The finding it reports.
@@ -13,10 +13,10 @@ pub struct Rule {
 
 macro_rules! rules {
     ($( $(#[doc = $doc:literal])+ $id:ident $name:literal $cite:literal; )+) => {
-        $( $(#[doc = $doc])+ pub const $id: $crate::checks::Rule = $crate::checks::Rule { name: $name, doc: concat!($($doc),+), cite: $cite }; )+
+        $( $(#[doc = $doc])+ pub const $id: $crate::checks::RunRule = $crate::checks::RunRule { name: $name, doc: concat!($($doc),+), cite: $cite }; )+
 
         /// Every check.
-        pub const RULES: &[$crate::checks::Rule] = &[ $( $id ),+ ];
+        pub const RULES: &[$crate::checks::RunRule] = &[ $( $id ),+ ];
     };
 }
 pub(crate) use rules;

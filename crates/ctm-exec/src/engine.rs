@@ -63,7 +63,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// The fault of the first vertex that did wrong, and [`FaultKind::Cancelled`].
-    fn run_pvs_under(&self, control: &Control, launch: &pvs::Launch<'_>) -> Result<Vec<pvs::Outputs>, Fault> {
+    fn run_pvs_under(&self, control: &Control, launch: &pvs::PvsLaunch<'_>) -> Result<Vec<pvs::Outputs>, Fault> {
         pvs::run_launch(control, launch)
     }
 }

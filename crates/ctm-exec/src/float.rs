@@ -1,7 +1,7 @@
 //! Single precision as X1K keeps it, and R700 mostly (CTM §3.6): flushed denormals, one NaN, and the wide values between an
 //! operation and its output modifier.
 //!
-//! Registers hold bits. Arithmetic reads them through [`flush`], works on a [`Wide`] value, and [`Wide::round`] makes bits again.
+//! Registers hold bits. Arithmetic reads them through [`flush`], works on a [`WideResult`] value, and [`WideResult::round`] makes bits again.
 //! Two numbers are enough to follow every rounding here: an `f64` holds the product of two `f32` exactly (48 bits of 53), and a
 //! sum that is rounded *to odd* in `f64` can be rounded again to 24 bits as if it had been exact.
 
@@ -42,9 +42,9 @@ pub const fn bits(x: f32) -> u32 {
 /// A result on its way to the output modifier: unbounded in exponent, and precise enough for one correct rounding to
 /// single precision (CTM §3.6.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wide(f64);
+pub struct WideResult(f64);
 
-impl Wide {
+impl WideResult {
     /// Positive zero.
     pub const ZERO: Self = Self(0.0);
     /// Negative zero, which changes no sum.
@@ -121,7 +121,7 @@ impl Wide {
     }
 }
 
-impl From<f32> for Wide {
+impl From<f32> for WideResult {
     fn from(x: f32) -> Self {
         Self(f64::from(x))
     }
@@ -131,7 +131,7 @@ impl From<f32> for Wide {
 #[inline]
 #[must_use]
 pub fn fma(a: f32, b: f32, c: f32) -> f32 {
-    f32::from_bits(Wide::sum(f64::from(a) * f64::from(b), f64::from(c)).round())
+    f32::from_bits(WideResult::sum(f64::from(a) * f64::from(b), f64::from(c)).round())
 }
 
 #[cfg(test)]
@@ -142,31 +142,31 @@ mod tests {
     fn the_smallest_number_that_survives_rounding() {
         let smallest = 2f64.powi(-126) - 2f64.powi(-151);
         assert_eq!(smallest.to_bits(), 0x380f_ffff_f000_0000);
-        assert_eq!(Wide(smallest).round(), MIN_NORMAL);
-        assert_eq!(Wide(-smallest).round(), SIGN | MIN_NORMAL);
-        assert_eq!(Wide(f64::from_bits(smallest.to_bits() - 1)).round(), 0);
-        assert_eq!(Wide(-f64::from_bits(smallest.to_bits() - 1)).round(), SIGN);
+        assert_eq!(WideResult(smallest).round(), MIN_NORMAL);
+        assert_eq!(WideResult(-smallest).round(), SIGN | MIN_NORMAL);
+        assert_eq!(WideResult(f64::from_bits(smallest.to_bits() - 1)).round(), 0);
+        assert_eq!(WideResult(-f64::from_bits(smallest.to_bits() - 1)).round(), SIGN);
     }
 
     #[test]
     fn the_largest_number_and_infinity() {
-        assert_eq!(Wide(f64::from(f32::MAX)).round(), f32::MAX.to_bits());
+        assert_eq!(WideResult(f64::from(f32::MAX)).round(), f32::MAX.to_bits());
         // Half an ulp above the largest number: the tie goes to even, which is 2^128.
-        assert_eq!(Wide(2f64.powi(128) - 2f64.powi(103)).round(), INFINITY);
-        assert_eq!(Wide(2f64.powi(128) - 2f64.powi(103) - 2f64.powi(75)).round(), f32::MAX.to_bits());
-        assert_eq!(Wide(f64::NEG_INFINITY).round(), INFINITY | SIGN);
-        assert_eq!(Wide(-f64::NAN).round(), NAN);
+        assert_eq!(WideResult(2f64.powi(128) - 2f64.powi(103)).round(), INFINITY);
+        assert_eq!(WideResult(2f64.powi(128) - 2f64.powi(103) - 2f64.powi(75)).round(), f32::MAX.to_bits());
+        assert_eq!(WideResult(f64::NEG_INFINITY).round(), INFINITY | SIGN);
+        assert_eq!(WideResult(-f64::NAN).round(), NAN);
     }
 
     #[test]
     fn a_sum_remembers_what_it_lost() {
         // 1 + 2^-24 is a tie in single precision and goes down to even; with anything beyond the tie it goes up.
-        let tie = Wide::sum(1.0, 2f64.powi(-24));
+        let tie = WideResult::sum(1.0, 2f64.powi(-24));
         assert_eq!(tie.round(), ONE);
-        assert_eq!(Wide::sum(tie.get(), 2f64.powi(-200)).round(), ONE + 1);
-        assert_eq!(Wide::sum(tie.get(), -2f64.powi(-200)).round(), ONE);
-        assert_eq!(Wide::sum(1.0 + 3.0 * 2f64.powi(-24), -2f64.powi(-200)).round(), ONE + 1);
-        assert_eq!(Wide::sum(-1.0 - 2f64.powi(-24), -2f64.powi(-200)).round(), SIGN | (ONE + 1));
+        assert_eq!(WideResult::sum(tie.get(), 2f64.powi(-200)).round(), ONE + 1);
+        assert_eq!(WideResult::sum(tie.get(), -2f64.powi(-200)).round(), ONE);
+        assert_eq!(WideResult::sum(1.0 + 3.0 * 2f64.powi(-24), -2f64.powi(-200)).round(), ONE + 1);
+        assert_eq!(WideResult::sum(-1.0 - 2f64.powi(-24), -2f64.powi(-200)).round(), SIGN | (ONE + 1));
     }
 
     #[test]
@@ -174,7 +174,7 @@ mod tests {
         let bits_24 = 1.0 + 2f64.powi(-23);
         for scale in [0, 127, 255, -126, -252, -275].map(|exponent| 2f64.powi(exponent)) {
             for sign in [1.0, -1.0] {
-                let step = |x: f64| Wide(sign * x * scale).step().get() / (sign * scale);
+                let step = |x: f64| WideResult(sign * x * scale).step().get() / (sign * scale);
                 assert_eq!(step(bits_24), bits_24);
                 // Ties round to even, values above a tie up.
                 assert_eq!(step(1.0 + 2f64.powi(-24)), 1.0);
@@ -183,15 +183,15 @@ mod tests {
                 assert_eq!(step(2.0 - 2f64.powi(-25)), 2.0);
             }
         }
-        assert_eq!(Wide(-0.0).step().get().to_bits(), (-0.0f64).to_bits());
-        assert_eq!(Wide(f64::NEG_INFINITY).step().get(), f64::NEG_INFINITY);
-        assert!(Wide(f64::NAN).step().get().is_nan());
+        assert_eq!(WideResult(-0.0).step().get().to_bits(), (-0.0f64).to_bits());
+        assert_eq!(WideResult(f64::NEG_INFINITY).step().get(), f64::NEG_INFINITY);
+        assert!(WideResult(f64::NAN).step().get().is_nan());
     }
 
     #[test]
     fn zeros_keep_the_signs_of_round_to_nearest() {
-        assert_eq!(Wide::sum(0.0, -0.0).round(), 0);
-        assert_eq!(Wide::sum(-0.0, -0.0).round(), SIGN);
-        assert_eq!(Wide::sum(1.0, -1.0).round(), 0);
+        assert_eq!(WideResult::sum(0.0, -0.0).round(), 0);
+        assert_eq!(WideResult::sum(-0.0, -0.0).round(), SIGN);
+        assert_eq!(WideResult::sum(1.0, -1.0).round(), 0);
     }
 }

@@ -1,14 +1,14 @@
 //! The run vectors of `tests/vectors/pvs` through the interpreter of vertex programs, and programs that do their worst.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use ctm_exec::pvs::{Code, Vector, Vertex, run};
+use ctm_exec::pvs::{DecodedProgram, Vector, Vertex, run};
 use ctm_exec::{Fault, FaultKind};
 use ctm_isa::pvs::ops::Op;
-use ctm_isa::pvs::{Program, flow};
+use ctm_isa::pvs::{VertexProgram, flow};
 use ctm_testkit::pvs::run_vectors::{self, VertexCase};
 
-fn interpret(program: &Program, constants: &[Vector], vertex: &mut Vertex, budget: u64) -> Result<u64, Fault> {
-    run(&Code::new(program), constants, vertex, budget)
+fn interpret(program: &VertexProgram, constants: &[Vector], vertex: &mut Vertex, budget: u64) -> Result<u64, Fault> {
+    run(&DecodedProgram::new(program), constants, vertex, budget)
 }
 
 fn all(cases: &[VertexCase], least: usize) {
@@ -16,7 +16,7 @@ fn all(cases: &[VertexCase], least: usize) {
         .iter()
         .filter_map(|case| {
             let difference = run_vectors::difference(case, interpret)?;
-            let text = ctm_isa::pvs::text::disassemble(&case.program, &ctm_isa::pvs::text::Options::default());
+            let text = ctm_isa::pvs::text::disassemble(&case.program, &ctm_isa::pvs::text::ListingOptions::default());
             Some(format!("{}: {difference}; truth: {}\n{text}", case.at, case.truth))
         })
         .collect();
@@ -57,7 +57,7 @@ fn any_words_end() {
     let (mut ends, mut faults) = (0, 0);
     for _ in 0..400 {
         let size = 1 + random.next() % 24;
-        let mut program = Program::from_words(
+        let mut program = VertexProgram::from_words(
             (0..size)
                 .map(|_| {
                     loop {
@@ -99,13 +99,13 @@ fn any_words_end() {
 /// Programs of the generator check clean, come back through their text, end, and depend on what they compute.
 #[test]
 fn random_programs_are_legal_and_end() {
-    use ctm_isa::pvs::random::{self, Shape};
-    use ctm_isa::pvs::text::{Options, assemble, disassemble};
+    use ctm_isa::pvs::random::{self, RandomContents};
+    use ctm_isa::pvs::text::{ListingOptions, assemble, disassemble};
     let mut operations = std::collections::BTreeSet::new();
     let mut outputs = std::collections::BTreeSet::new();
     for seed in 0..600 {
         let some = |bit: u64| seed >> bit & 1 == 0;
-        let shape = Shape {
+        let shape = RandomContents {
             instructions: 20 + seed as usize % 60,
             flow: some(0),
             dual: some(1),
@@ -113,11 +113,11 @@ fn random_programs_are_legal_and_end() {
             relative: some(3),
         };
         let program = random::program(seed, &shape);
-        let text = disassemble(&program, &Options::default());
+        let text = disassemble(&program, &ListingOptions::default());
         let found = ctm_isa::pvs::check::check(&program);
         assert!(found.is_empty(), "seed {seed}: {found:#?}\n{text}");
         assert_eq!(
-            assemble(&text).program.map(|back| Program { spans: Vec::new(), ..back }),
+            assemble(&text).program.map(|back| VertexProgram { spans: Vec::new(), ..back }),
             Some(program.clone()),
             "{text}"
         );

@@ -4,11 +4,11 @@
 use ctm_exec::r700::{Arrays, Constants, Launch};
 use ctm_exec::{Domain, Engine, GroupSize, Interp};
 use ctm_isa::r700::program::Stage;
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 
 /// Clocks of ALU, texture and flow control of a body with an end after it.
 fn clocks(body: &str, lanes: u16, threads: u32) -> (u64, u64, u64) {
-    let assembly = assemble(&format!("{body}NOP\nEND_OF_PROGRAM\n"), &Options::default());
+    let assembly = assemble(&format!("{body}NOP\nEND_OF_PROGRAM\n"), &TextOptions::default());
     let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
     let constants = Constants::default();
     let domain = Domain { i0: 0, j0: 0, i1: threads - 1, j1: 0 };

@@ -7,7 +7,7 @@ use ctm_exec::r700::resources::{BufferData, Image, TextureKind};
 use ctm_exec::r700::{Arrays, Constants, Launch, Plane, Sampler, Space, Texture};
 use ctm_exec::{Domain, Engine, Finding, Interp};
 use ctm_isa::r700::program::Stage;
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use std::collections::BTreeSet;
 
 /// R0.x = i as an integer.
@@ -27,7 +27,7 @@ fn memory() -> Arrays {
 
 /// The findings of a program over columns x 2 pixels, or x 1 threads, and that its results are those of an unchecked run.
 fn findings(source: &str, stage: Stage, columns: u32) -> Vec<Finding> {
-    let assembly = assemble(source, &Options::default());
+    let assembly = assemble(source, &TextOptions::default());
     let mut program = assembly.program.unwrap_or_else(|| panic!("{source}\n{:?}", assembly.diagnostics));
     if source.contains("; no stack") {
         program.stack = 0;

@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm_exec::arrays::Picture;
-use ctm_exec::r700::flow::{Flow, PixelState, ProgramPoint, Test};
+use ctm_exec::r700::flow::{Flow, PixelSet, PixelState, ProgramPoint};
 use ctm_exec::r700::{Arrays, Launch, LoopConstant, Plane, Target};
 use ctm_exec::{Budget, Domain, Engine, GroupSize, Interp};
 use ctm_isa::r700::ops::{CfAluOp, CfOp, Cond};
@@ -168,23 +168,23 @@ fn states(flow: &Flow) -> String {
     flow.state.iter().map(name).collect()
 }
 
-const FALSE: Test = Test { cond: Cond::False, ..Test::ACTIVE };
-const WHOLE_QUAD: Test = Test { whole_quad: true, ..Test::ACTIVE };
-const VALID: Test = Test { valid_pixel: true, ..Test::ACTIVE };
+const FALSE: PixelSet = PixelSet { cond: Cond::False, ..PixelSet::ACTIVE };
+const WHOLE_QUAD: PixelSet = PixelSet { whole_quad: true, ..PixelSet::ACTIVE };
+const VALID: PixelSet = PixelSet { valid_pixel: true, ..PixelSet::ACTIVE };
 
 /// R700 table 3.4.
 #[test]
 fn condition_tests() {
     let mut flow = machine("AbkcbbbbA");
     flow.valid[0] = false;
-    let passes = |test: Test| flow.test(test).iter().map(|&p| if p { '1' } else { '0' }).collect::<String>();
-    assert_eq!(passes(Test::ACTIVE), "100000001");
+    let passes = |test: PixelSet| flow.test(test).iter().map(|&p| if p { '1' } else { '0' }).collect::<String>();
+    assert_eq!(passes(PixelSet::ACTIVE), "100000001");
     assert_eq!(passes(WHOLE_QUAD), "111100001");
     assert_eq!(passes(VALID), "000000001");
     assert_eq!(passes(FALSE), "000000000");
-    assert_eq!(passes(Test { cond: Cond::Bool, ..Test::ACTIVE }), "000000000");
-    assert_eq!(passes(Test { cond: Cond::NotBool, ..Test::ACTIVE }), "100000001");
-    assert_eq!(passes(Test { cond: Cond::Bool, boolean: true, ..WHOLE_QUAD }), "111100001");
+    assert_eq!(passes(PixelSet { cond: Cond::Bool, ..PixelSet::ACTIVE }), "000000000");
+    assert_eq!(passes(PixelSet { cond: Cond::NotBool, ..PixelSet::ACTIVE }), "100000001");
+    assert_eq!(passes(PixelSet { cond: Cond::Bool, boolean: true, ..WHOLE_QUAD }), "111100001");
 }
 
 /// R700 table 3.7, PUSH and PUSH_ELSE (the latter as docs/r700-open-questions.md says).
@@ -194,7 +194,7 @@ fn push_and_push_else() {
     flow.valid[1] = false;
     assert!(!flow.push_state(VALID, 0).unwrap());
     assert_eq!((states(&flow).as_str(), flow.stack_depth()), ("AbbbkAAA", 1));
-    flow.pop(Test::ACTIVE, 1).unwrap();
+    flow.pop(PixelSet::ACTIVE, 1).unwrap();
     assert_eq!(states(&flow), "AAbbkAAA");
     // All fail: nothing is pushed, POP_COUNT entries go.
     flow.push_before_clause().unwrap();
@@ -203,13 +203,13 @@ fn push_and_push_else() {
     // Whole-quad mode wakes pixels until the pop, but none that a loop holds.
     assert!(!flow.push_state(WHOLE_QUAD, 0).unwrap());
     assert_eq!(states(&flow), "AAAAkAAA");
-    flow.pop(Test::ACTIVE, 1).unwrap();
+    flow.pop(PixelSet::ACTIVE, 1).unwrap();
     // In valid-pixel mode an invalid pixel counts as inactive (R700 §3.6.2): nothing is left, and it jumps.
     assert!(flow.push_else(VALID).unwrap());
     assert_eq!((states(&flow).as_str(), flow.stack_depth()), ("bbbbkbbb", 1));
-    flow.pop(Test::ACTIVE, 1).unwrap();
+    flow.pop(PixelSet::ACTIVE, 1).unwrap();
     // All pass: pushed all the same, and it jumps.
-    assert!(flow.push_else(Test::ACTIVE).unwrap());
+    assert!(flow.push_else(PixelSet::ACTIVE).unwrap());
     assert_eq!(flow.stack_depth(), 1);
 }
 
@@ -220,16 +220,16 @@ fn pop_and_else() {
     flow.push_before_clause().unwrap();
     flow.take_predicates(&[Some(true), Some(false), Some(true), Some(false), None, None, None, None]);
     assert_eq!(states(&flow), "AbAbbbbb");
-    assert!(!flow.else_(Test::ACTIVE, 1).unwrap());
+    assert!(!flow.else_(PixelSet::ACTIVE, 1).unwrap());
     assert_eq!(states(&flow), "bAbAbbbb");
     flow.valid[1] = false;
     flow.pop(VALID, 1).unwrap();
     assert_eq!(states(&flow), "AbAAbbbb");
     // ELSE without pixels on the other side pops and jumps.
     flow.push_before_clause().unwrap();
-    assert!(flow.else_(Test::ACTIVE, 1).unwrap());
+    assert!(flow.else_(PixelSet::ACTIVE, 1).unwrap());
     assert_eq!((states(&flow).as_str(), flow.stack_depth()), ("AbAAbbbb", 0));
-    assert!(flow.pop(Test::ACTIVE, 1).is_err());
+    assert!(flow.pop(PixelSet::ACTIVE, 1).is_err());
 }
 
 /// R700 §3.7.3: pixels that left a loop stay inactive through every pop, and return after the loop.
@@ -237,20 +237,20 @@ fn pop_and_else() {
 fn breaks_survive_pops() {
     let mut flow = machine("AAAbbbbb");
     let three = LoopConstant { count: 3, start: 10, step: -4 };
-    assert!(!flow.loop_start(ctm_exec::r700::flow::LoopKind::Counted(three), Test::ACTIVE, 0).unwrap());
+    assert!(!flow.loop_start(ctm_exec::r700::flow::LoopKind::Counted(three), PixelSet::ACTIVE, 0).unwrap());
     assert_eq!((states(&flow).as_str(), flow.loop_index()), ("AAAkkkkk", 10));
     flow.push_before_clause().unwrap();
     flow.take_predicates(&[Some(true), Some(false), Some(false), None, None, None, None, None]);
-    assert!(!flow.loop_leave(Test::ACTIVE, PixelState::InactiveBreak).unwrap());
-    flow.pop(Test::ACTIVE, 1).unwrap();
+    assert!(!flow.loop_leave(PixelSet::ACTIVE, PixelState::InactiveBreak).unwrap());
+    flow.pop(PixelSet::ACTIVE, 1).unwrap();
     assert_eq!(states(&flow), "kAAkkkkk");
     flow.push_before_clause().unwrap();
     // The rest waits for the next turn: the push is dropped, and it jumps to the end.
-    assert!(flow.loop_leave(Test::ACTIVE, PixelState::InactiveContinue).unwrap());
-    assert!(flow.loop_end(Test::ACTIVE).unwrap());
+    assert!(flow.loop_leave(PixelSet::ACTIVE, PixelState::InactiveContinue).unwrap());
+    assert!(flow.loop_end(PixelSet::ACTIVE).unwrap());
     assert_eq!((states(&flow).as_str(), flow.loop_index(), flow.stack_depth()), ("kAAkkkkk", 6, 1));
-    assert!(flow.loop_end(Test::ACTIVE).unwrap());
-    assert!(!flow.loop_end(Test::ACTIVE).unwrap());
+    assert!(flow.loop_end(PixelSet::ACTIVE).unwrap());
+    assert!(!flow.loop_end(PixelSet::ACTIVE).unwrap());
     assert_eq!((states(&flow).as_str(), flow.stack_depth()), ("AAAbbbbb", 0));
 }
 
@@ -259,18 +259,18 @@ fn breaks_survive_pops() {
 fn calls_and_kills() {
     let mut flow = machine("AAAAxxxx");
     let back = ProgramPoint { fetch: false, slot: 7 };
-    assert!(flow.call(Test::ACTIVE, 31, back).unwrap());
-    assert!(flow.call(Test::ACTIVE, 1, back).unwrap());
+    assert!(flow.call(PixelSet::ACTIVE, 31, back).unwrap());
+    assert!(flow.call(PixelSet::ACTIVE, 1, back).unwrap());
     // 31 + 1 + 1 is too deep; without counting it is not.
-    assert!(!flow.call(Test::ACTIVE, 1, back).unwrap());
-    assert!(flow.call(Test::ACTIVE, 0, back).unwrap());
+    assert!(!flow.call(PixelSet::ACTIVE, 1, back).unwrap());
+    assert!(flow.call(PixelSet::ACTIVE, 0, back).unwrap());
     assert!(!flow.call(FALSE, 0, back).unwrap());
     for _ in 0..3 {
         assert_eq!(flow.return_(false, 0).unwrap(), back);
     }
     assert!(flow.return_(false, 0).is_err());
     flow.state[3] = PixelState::InactiveBranch;
-    assert!(!flow.kill(Test::ACTIVE));
+    assert!(!flow.kill(PixelSet::ACTIVE));
     assert_eq!((states(&flow).as_str(), &flow.valid[..4]), ("AAAbbbbb", &[false, false, false, true][..]));
     assert!(flow.kill(WHOLE_QUAD));
 }

@@ -15,7 +15,7 @@ use ctm_exec::r700::{
 use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Interp, Position};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::{Chip, Stage};
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use std::path::Path;
 
 struct Random(u64);
@@ -114,7 +114,7 @@ fn programs() -> Vec<Program> {
         let source = format!(
             "LOOP_START CF_CONST(0) FAIL_JUMP_ADDR(b)\na:\n{body}LOOP_END CF_CONST(0) PASS_JUMP_ADDR(a)\nb:\nEXP_DONE: PIX0, R1.xyzw\nEND_OF_PROGRAM\n"
         );
-        found.extend(assemble(&source, &Options::default()).program);
+        found.extend(assemble(&source, &TextOptions::default()).program);
     }
     found
 }

@@ -6,13 +6,13 @@ use ctm_exec::r700::{Arrays, Constants, Launch, LoopConstant, Plane, Target};
 use ctm_exec::{Budget, Domain, Engine, GroupSize, Interp};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Stage;
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 
 /// Nine columns and seven rows: some quads are not complete, and of wavefronts of 16 there are several.
 const DOMAIN: Domain = Domain { i0: 0, j0: 0, i1: 8, j1: 6 };
 
 fn program(source: &str) -> Program {
-    let assembly = assemble(source, &Options::default());
+    let assembly = assemble(source, &TextOptions::default());
     assembly.program.unwrap_or_else(|| panic!("{source}\n{:?}", assembly.diagnostics))
 }
 

@@ -9,11 +9,11 @@ use ctm_exec::{Budget, Domain, Engine, Fault, Interp};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::ops::{DataFormat, FormatComp, NumFormat, SrfMode};
 use ctm_isa::r700::program::Stage;
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use std::path::Path;
 
 fn text(source: &str) -> Program {
-    let assembly = assemble(source, &Options::default());
+    let assembly = assemble(source, &TextOptions::default());
     assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics))
 }
 

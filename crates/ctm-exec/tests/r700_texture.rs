@@ -11,7 +11,7 @@ use ctm_exec::r700::resources::{Compare, Filter, Image, MipFilter, TextureKind, 
 use ctm_exec::r700::{Arrays, Constants, Launch, Plane, Sampler, Target, Texture};
 use ctm_exec::{Domain, Engine, Interp};
 use ctm_isa::r700::Program;
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use std::collections::{BTreeMap, BTreeSet};
 use texture_reference::{Query, Unit};
 
@@ -205,7 +205,7 @@ impl Case {
                  SET_CUBEMAP_INDEX R4.____, R3.xxx0, t4, s2\n {} R4.xyzw, R0.xyzw, t4, s2 {text}\nEXP_DONE: PIX0, R4.xyzw\nEND_OF_PROGRAM\n",
                 OPS[self.op]
             );
-            let assembly = assemble(&source, &Options::default());
+            let assembly = assemble(&source, &TextOptions::default());
             assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics))
         });
         let (image, sampler, planes) = (image(KINDS[self.kind], self.odd), self.sampler(), self.planes());

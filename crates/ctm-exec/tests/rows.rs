@@ -8,12 +8,12 @@ use ctm_exec::r700::{Arrays, Constants, Launch, Target};
 use ctm_exec::{Budget, Domain, Engine, GroupSize, Interp, LaneOrder, LaneRows, Position, StartRow, x1k};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Stage;
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 
 const STAGES: [Stage; 4] = [Stage::Pixel, Stage::Vertex, Stage::Geometry, Stage::Compute];
 
 fn text(source: &str) -> Program {
-    let assembly = assemble(source, &Options::default());
+    let assembly = assemble(source, &TextOptions::default());
     assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics))
 }
 

@@ -34,20 +34,20 @@ pub enum FileKind {
 }
 
 /// A row of the table of limits.
-struct Row {
+struct LimitRow {
     kind: FileKind,
     name: &'static str,
     noun: &'static str,
     bytes: u64,
 }
 
-const fn row(kind: FileKind, name: &'static str, noun: &'static str, bytes: u64) -> Row {
-    Row { kind, name, noun, bytes }
+const fn row(kind: FileKind, name: &'static str, noun: &'static str, bytes: u64) -> LimitRow {
+    LimitRow { kind, name, noun, bytes }
 }
 
 /// Each kind in the order of [`FileKind`]: its name in [`ENVIRONMENT`], its noun in messages, and its limit in bytes.
 #[rustfmt::skip]
-const ROWS: [Row; 11] = [
+const ROWS: [LimitRow; 11] = [
     row(FileKind::Program,   "program",   "the program",   64 << 20),
     row(FileKind::Shader,    "shader",    "the shader",    16 << 20),
     row(FileKind::Commands,  "commands",  "the command buffer", 64 << 20),
@@ -74,7 +74,7 @@ impl FileKind {
         all
     };
 
-    const fn row(self) -> &'static Row {
+    const fn row(self) -> &'static LimitRow {
         &ROWS[self as usize]
     }
 

@@ -61,7 +61,7 @@ pub use error::{JobError, RunFault};
 pub use kinds::{ENVIRONMENT, FileKind};
 pub use load::Isa;
 pub use memory::{MemoryFolder, length, real_path};
-pub use open::{Input, OpenError, beginning, begins_with, open, read, read_argument, read_text};
+pub use open::{InputFile, OpenError, beginning, begins_with, open, read, read_argument, read_text};
 pub use program::Program;
 pub use render::{Report, Source};
 pub use save::{Saving, can_save, free_space, save};

@@ -3,8 +3,8 @@
 use crate::error::JobError;
 use crate::kinds::FileKind;
 use crate::open::OpenError;
-use crate::render::{Place, Report, Source, report_at};
-use ctm_image::{ImageError, Kind, Machine, ctm_elf, foreign, hex, identify};
+use crate::render::{Report, Source, TextPlace, report_at};
+use ctm_image::{ImageError, InstructionSet, Kind, ctm_elf, foreign, hex, identify};
 use ctm_isa::diag::{Diagnostic, Span};
 use ctm_isa::x1k::{Program, text};
 use std::path::Path;
@@ -83,7 +83,7 @@ pub(crate) fn is_r700_binary(bytes: &[u8], path: &Path, isa: Option<Isa>) -> boo
         let words = ctm_image::ByteOrder::Little.words(bytes);
         let machine = ctm_image::machine_of(&words);
         // Where neither order is a program of the X1K, but the other one is of the R700, R700's reader reports it.
-        machine.or_else(|| ctm_image::machine_of(&ctm_image::swapped(&words))) == Some(Machine::R700)
+        machine.or_else(|| ctm_image::machine_of(&ctm_image::swapped(&words))) == Some(InstructionSet::R700)
     };
     match isa {
         Some(isa) => isa == Isa::R700,
@@ -109,7 +109,7 @@ impl Loaded {
     ///
     /// # Errors
     /// As for [`Self::from_file`].
-    pub fn read(path: &Path, isa: Option<Isa>, place: Option<&Place>) -> Result<Self, JobError> {
+    pub fn read(path: &Path, isa: Option<Isa>, place: Option<&TextPlace>) -> Result<Self, JobError> {
         let bytes = read_file(path, FileKind::Program, place)?;
         Self::from_bytes(&bytes, path, isa, place)
     }
@@ -118,7 +118,12 @@ impl Loaded {
     ///
     /// # Errors
     /// As for [`Self::from_file`].
-    pub fn from_bytes(bytes: &[u8], path: &Path, isa: Option<Isa>, place: Option<&Place>) -> Result<Self, JobError> {
+    pub fn from_bytes(
+        bytes: &[u8],
+        path: &Path,
+        isa: Option<Isa>,
+        place: Option<&TextPlace>,
+    ) -> Result<Self, JobError> {
         Self::choose(bytes, path, isa, None, place)
     }
 
@@ -131,7 +136,7 @@ impl Loaded {
         path: &Path,
         isa: Option<Isa>,
         which: Option<&str>,
-        place: Option<&Place>,
+        place: Option<&TextPlace>,
     ) -> Result<Self, JobError> {
         let name = path.display().to_string();
         let wrong = |rule, message: String| JobError::Wrong(vec![report_at(place, Diagnostic::error(rule, message))]);
@@ -225,7 +230,7 @@ impl Loaded {
                 let mut loaded = plain(program, Form::Binary);
                 let words = loaded.program.words.as_flattened();
                 // Chance makes hardly any words that all decode.
-                if isa.is_none() && ctm_image::machine_of(words) != Some(Machine::X1k) {
+                if isa.is_none() && ctm_image::machine_of(words) != Some(InstructionSet::X1k) {
                     in_order(words, &name, |words| ctm_image::is_x1k(words) || ctm_image::is_r700(words))?;
                     let message = format!(
                         "{name} does not say what it is, and not all of its words are instructions of the X1K, for which it is taken"
@@ -385,7 +390,7 @@ pub(crate) fn hex_error(e: &ImageError, text: &str, name: &str) -> JobError {
 ///
 /// # Errors
 /// It is no regular file, is larger than its kind may be, or cannot be read; or is a program in a language that no command reads.
-pub fn read_file(path: &Path, kind: FileKind, place: Option<&Place>) -> Result<Vec<u8>, JobError> {
+pub fn read_file(path: &Path, kind: FileKind, place: Option<&TextPlace>) -> Result<Vec<u8>, JobError> {
     let bytes = crate::open::read(path, kind).map_err(|e| unreadable(&e, place))?;
     if matches!(kind, FileKind::Program | FileKind::Commands) {
         not_foreign(&bytes, path, place)?;
@@ -395,7 +400,7 @@ pub fn read_file(path: &Path, kind: FileKind, place: Option<&Place>) -> Result<V
 
 /// A file that cannot be opened, as a finding.
 #[must_use]
-pub fn unreadable(e: &OpenError, place: Option<&Place>) -> JobError {
+pub fn unreadable(e: &OpenError, place: Option<&TextPlace>) -> JobError {
     JobError::Wrong(vec![report_at(place, Diagnostic::error("cannot-read", e.to_string()))])
 }
 
@@ -403,7 +408,7 @@ pub fn unreadable(e: &OpenError, place: Option<&Place>) -> JobError {
 ///
 /// # Errors
 /// The foreign language, and the advice for it.
-pub fn not_foreign(bytes: &[u8], path: &Path, place: Option<&Place>) -> Result<(), JobError> {
+pub fn not_foreign(bytes: &[u8], path: &Path, place: Option<&TextPlace>) -> Result<(), JobError> {
     let Some(found) = foreign(bytes) else { return Ok(()) };
     let message = found.message(&path.display().to_string());
     let finding = Diagnostic::error("foreign-language", message).help(found.advice);

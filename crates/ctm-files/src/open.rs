@@ -144,13 +144,13 @@ impl Seek for FileBytes {
 
 /// An open regular file. It ends at its length when it was opened, even if it grows.
 #[derive(Debug)]
-pub struct Input {
+pub struct InputFile {
     file: FileBytes,
     bytes: u64,
     at: u64,
 }
 
-impl Input {
+impl InputFile {
     /// How many bytes it had when it was opened.
     #[must_use]
     pub const fn size(&self) -> u64 {
@@ -158,7 +158,7 @@ impl Input {
     }
 }
 
-impl Read for Input {
+impl Read for InputFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.bytes.saturating_sub(self.at)).unwrap_or(usize::MAX);
         let most = buffer.len().min(left);
@@ -168,7 +168,7 @@ impl Read for Input {
     }
 }
 
-impl Seek for Input {
+impl Seek for InputFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let to = match to {
             SeekFrom::Start(at) => Some(at),
@@ -185,14 +185,14 @@ impl Seek for Input {
 ///
 /// # Errors
 /// It does not exist, is no regular file, or is too large.
-pub fn open(path: &Path, kind: FileKind) -> Result<Input, OpenError> {
+pub fn open(path: &Path, kind: FileKind) -> Result<InputFile, OpenError> {
     let wrong = |problem| OpenError::new(path, kind, problem);
     let limit = kind.limit().map_err(|why| wrong(Problem::Limits(why)))?;
     let (file, bytes) = open_regular(path).map_err(wrong)?;
     if bytes > limit {
         return Err(wrong(Problem::TooLarge { kind, bytes: Some(bytes), limit }));
     }
-    Ok(Input { file, bytes, at: 0 })
+    Ok(InputFile { file, bytes, at: 0 })
 }
 
 /// Reads a regular file within the limit of its kind.
@@ -263,7 +263,7 @@ pub fn beginning(path: &Path, most: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-impl Input {
+impl InputFile {
     /// All its bytes; the file must not have been read from.
     pub(crate) fn whole(mut self) -> Result<Vec<u8>, Problem> {
         let mut bytes = Vec::new();

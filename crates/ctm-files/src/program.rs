@@ -9,7 +9,7 @@ use crate::r700::uniform::UniformPlace;
 use crate::render::{Report, Source};
 use ctm_image::{ByteOrder, ImageError, ctm_elf, hex};
 use ctm_isa::diag::Diagnostic;
-use ctm_isa::r700::text::Options;
+use ctm_isa::r700::text::TextOptions;
 use ctm_isa::x1k::program::{SymbolKind, Usage};
 use ctm_isa::{r700 as r700_isa, x1k};
 use std::path::Path;
@@ -106,7 +106,7 @@ impl Program {
         let path = Path::new(name);
         not_foreign(bytes, path, None)?;
         let code = if isa != Some(Isa::X1k) && r700::is_r700(bytes, path, isa) {
-            let loaded = r700::Loaded::from_bytes(bytes, path, isa, which, &Options::default());
+            let loaded = r700::Loaded::from_bytes(bytes, path, isa, which, &TextOptions::default());
             Code::R700(Arc::new(loaded.map_err(in_words_of_arguments)?))
         } else {
             Code::X1k(Arc::new(Loaded::choose(bytes, path, isa, which, None)?))
@@ -191,8 +191,8 @@ impl Program {
     #[must_use]
     pub fn listing(&self) -> String {
         match &self.code {
-            Code::X1k(loaded) => x1k::text::disassemble(&loaded.program, &x1k::text::Options::default()),
-            Code::R700(loaded) => r700_isa::text::disassemble(&loaded.program, &Options::default()),
+            Code::X1k(loaded) => x1k::text::disassemble(&loaded.program, &x1k::text::ListingOptions::default()),
+            Code::R700(loaded) => r700_isa::text::disassemble(&loaded.program, &TextOptions::default()),
         }
     }
 

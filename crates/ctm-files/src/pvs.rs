@@ -5,7 +5,7 @@ use crate::load::{hex_error, text_of};
 use crate::render::{Report, Source};
 use ctm_image::{ByteOrder, ImageError, hex};
 use ctm_isa::diag::Diagnostic;
-use ctm_isa::pvs::{INSTRUCTION_SLOTS, Program, text};
+use ctm_isa::pvs::{INSTRUCTION_SLOTS, VertexProgram, text};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// The program.
-    pub program: Program,
+    pub program: VertexProgram,
     /// The text, for programs that came from text.
     pub source: Option<Arc<Source>>,
     /// Warnings.
@@ -93,24 +93,24 @@ fn words_to_program(words: &[u32], name: &str) -> Result<Loaded, JobError> {
         let message = format!("{name} has {} instructions; the machine holds {INSTRUCTION_SLOTS}", instructions.len());
         return Err(wrong("wrong-file", message));
     }
-    Ok(Loaded { program: Program::from_words(instructions.to_vec()), source: None, reports: Vec::new() })
+    Ok(Loaded { program: VertexProgram::from_words(instructions.to_vec()), source: None, reports: Vec::new() })
 }
 
 /// The words in hexadecimal, an instruction a line. Constants, names and flow control are not among them.
 #[must_use]
-pub fn to_hex(program: &Program) -> String {
+pub fn to_hex(program: &VertexProgram) -> String {
     hex::write_words(program.words.as_flattened(), hex::PVS_WORDS)
 }
 
 /// The words as little-endian bytes.
 #[must_use]
-pub fn to_bytes(program: &Program) -> Vec<u8> {
+pub fn to_bytes(program: &VertexProgram) -> Vec<u8> {
     hex::write_binary_words(program.words.as_flattened(), ByteOrder::Little)
 }
 
 /// A warning for each kind of information of a program that its words do not hold.
 #[must_use]
-pub fn not_stored(program: &Program) -> Vec<Report> {
+pub fn not_stored(program: &VertexProgram) -> Vec<Report> {
     let end = program.words.len().saturating_sub(1);
     let parts = [
         ("constants", !program.literals.is_empty()),

@@ -124,7 +124,7 @@ impl Report {
 
 /// A place in a text, for messages: in a job file, in a flag.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TextPlace {
     /// The text.
     pub source: Arc<Source>,
     /// Where in it.
@@ -133,7 +133,7 @@ pub struct Place {
 
 /// A finding at a place, if there is one.
 #[must_use]
-pub fn report_at(place: Option<&Place>, diagnostic: Diagnostic) -> Report {
+pub fn report_at(place: Option<&TextPlace>, diagnostic: Diagnostic) -> Report {
     match place {
         Some(place) => Report { diagnostic: diagnostic.at(place.span, ""), source: Some(Arc::clone(&place.source)) },
         None => Report::bare(diagnostic),

@@ -52,9 +52,9 @@ impl Saving {
     /// # Errors
     /// The target is a directory, may not be written, or its directory takes no new file.
     pub fn begin(path: &Path) -> io::Result<Self> {
-        let (file, temporary) = match Target::of(path)? {
-            Target::Direct(direct) => (direct.open()?, None),
-            Target::File(path) => {
+        let (file, temporary) = match PathTarget::of(path)? {
+            PathTarget::Direct(direct) => (direct.open()?, None),
+            PathTarget::File(path) => {
                 let old = old(&path)?;
                 let directory = directory(&path)?;
                 remove_leftovers(directory);
@@ -132,10 +132,10 @@ pub fn scratch(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 /// Why not, as [`Saving::begin`] would say it.
 pub fn can_save(path: &Path) -> io::Result<()> {
-    match Target::of(path)? {
+    match PathTarget::of(path)? {
         // Opening a pipe waits for its reader.
-        Target::Direct(_) => Ok(()),
-        Target::File(path) => {
+        PathTarget::Direct(_) => Ok(()),
+        PathTarget::File(path) => {
             let old = old(&path)?;
             Temporary::new(directory(&path)?, old.as_ref()).map(drop)
         }
@@ -148,7 +148,7 @@ pub fn free_space(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        let Target::File(path) = Target::of(path).ok()? else { return None };
+        let PathTarget::File(path) = PathTarget::of(path).ok()? else { return None };
         let parent = directory(&path).ok()?;
         let disk = fs::metadata(parent).ok()?.dev();
         let space = rustix::fs::statvfs(parent).ok()?;
@@ -163,14 +163,14 @@ pub fn free_space(path: &Path) -> Option<(u64, u64)> {
 }
 
 /// Where a path leads.
-enum Target {
+enum PathTarget {
     /// To a regular file or to none; without links.
     File(PathBuf),
     /// To anything else that is written.
-    Direct(Direct),
+    Direct(DirectFile),
 }
 
-enum Direct {
+enum DirectFile {
     #[cfg(unix)]
     Stdout,
     #[cfg(unix)]
@@ -186,7 +186,7 @@ const STDERR: [&str; 3] = ["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"];
 /// Links that a system follows at most.
 const MOST_LINKS: usize = 40;
 
-impl Target {
+impl PathTarget {
     fn of(path: &Path) -> io::Result<Self> {
         if path.as_os_str().as_encoded_bytes().last().is_none_or(|&last| last == b'/') {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it names no file"));
@@ -197,14 +197,14 @@ impl Target {
             {
                 let is_one_of = |names: &[&str]| names.iter().any(|name| path == Path::new(name));
                 if is_one_of(&STDOUT) {
-                    return Ok(Self::Direct(Direct::Stdout));
+                    return Ok(Self::Direct(DirectFile::Stdout));
                 }
                 if is_one_of(&STDERR) {
-                    return Ok(Self::Direct(Direct::Stderr));
+                    return Ok(Self::Direct(DirectFile::Stderr));
                 }
                 // Files that the process has open cannot be replaced under these names.
                 if path.starts_with("/dev/fd") || path.starts_with("/proc") {
-                    return Ok(Self::Direct(Direct::Path(path)));
+                    return Ok(Self::Direct(DirectFile::Path(path)));
                 }
             }
             let kind = match fs::symlink_metadata(&path) {
@@ -220,14 +220,14 @@ impl Target {
             } else if kind.is_file() {
                 return Ok(Self::File(path));
             } else {
-                return Ok(Self::Direct(Direct::Path(path)));
+                return Ok(Self::Direct(DirectFile::Path(path)));
             }
         }
         Err(io::Error::other("its links lead to each other"))
     }
 }
 
-impl Direct {
+impl DirectFile {
     fn open(self) -> io::Result<File> {
         match self {
             #[cfg(unix)]

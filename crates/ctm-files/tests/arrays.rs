@@ -1,7 +1,7 @@
 //! Array files against bytes that other programs write.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-use ctm_files::array::{Array, Kind, RawFormat, RawShape, Values};
+use ctm_files::array::{Array, ArrayFileKind, RawFormat, RawShape, Values};
 use proptest::prelude::*;
 
 /// The header as `numpy.save` of NumPy 1.14 and later lays it out: version 1, padded with spaces to a multiple of 64.
@@ -27,33 +27,33 @@ fn written_npy_is_what_numpy_writes() {
     let expected = b"\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\
         \x20                                                         \n\
         \x00\x00\x00\x00\x00\x00\x80\x3f\x00\x00\x00\x40\x00\x00\x40\x40\x00\x00\x80\x40\x00\x00\xa0\x40";
-    assert_eq!(array.to_bytes(Kind::Npy).unwrap(), expected);
-    assert_eq!(Array::from_bytes(Kind::Npy, expected, None).unwrap(), array);
+    assert_eq!(array.to_bytes(ArrayFileKind::Npy).unwrap(), expected);
+    assert_eq!(Array::from_bytes(ArrayFileKind::Npy, expected, None).unwrap(), array);
 }
 
 #[test]
 fn npy_of_every_kind_is_read() {
     let c_order = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 2), }";
     let values: Vec<f32> = (0..8u8).map(f32::from).collect();
-    let a = Array::from_bytes(Kind::Npy, &numpy(c_order, &f32_bytes(&values)), None).unwrap();
+    let a = Array::from_bytes(ArrayFileKind::Npy, &numpy(c_order, &f32_bytes(&values)), None).unwrap();
     assert_eq!((a.height, a.width, a.channels), (2, 2, 2));
     assert_eq!(a.values, Values::F32(values.clone()));
 
     // The same array after numpy.asfortranarray: the first index runs fastest.
     let fortran = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2, 2), }";
     let data = f32_bytes(&[0.0, 4.0, 2.0, 6.0, 1.0, 5.0, 3.0, 7.0]);
-    assert_eq!(Array::from_bytes(Kind::Npy, &numpy(fortran, &data), None).unwrap(), a);
+    assert_eq!(Array::from_bytes(ArrayFileKind::Npy, &numpy(fortran, &data), None).unwrap(), a);
 
     let big: Vec<u8> = values.iter().flat_map(|v| v.to_be_bytes()).collect();
     let dict = "{'descr': '>f4', 'fortran_order': False, 'shape': (2, 2, 2), }";
-    assert_eq!(Array::from_bytes(Kind::Npy, &numpy(dict, &big), None).unwrap(), a);
+    assert_eq!(Array::from_bytes(ArrayFileKind::Npy, &numpy(dict, &big), None).unwrap(), a);
 
     let double: Vec<u8> = values.iter().flat_map(|&v| f64::from(v).to_le_bytes()).collect();
     let dict = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2, 2), }";
-    assert_eq!(Array::from_bytes(Kind::Npy, &numpy(dict, &double), None).unwrap(), a);
+    assert_eq!(Array::from_bytes(ArrayFileKind::Npy, &numpy(dict, &double), None).unwrap(), a);
 
     let dict = "{'descr': '<u2', 'fortran_order': False, 'shape': (3,), }";
-    let a = Array::from_bytes(Kind::Npy, &numpy(dict, &[1, 0, 2, 0, 0xff, 0xff]), None).unwrap();
+    let a = Array::from_bytes(ArrayFileKind::Npy, &numpy(dict, &[1, 0, 2, 0, 0xff, 0xff]), None).unwrap();
     assert_eq!((a.height, a.width, a.channels, a.value(2)), (1, 3, 1, 1.0));
     assert_eq!(a.values, Values::U16(vec![1, 2, 65535]));
 
@@ -61,7 +61,7 @@ fn npy_of_every_kind_is_read() {
     let mut v2 = b"\x93NUMPY\x02\x00\x40\x00\x00\x00".to_vec();
     v2.extend_from_slice(b"{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2), }    \n");
     v2.extend_from_slice(&[7, 255]);
-    assert_eq!(Array::from_bytes(Kind::Npy, &v2, None).unwrap().values, Values::U8(vec![7, 255]));
+    assert_eq!(Array::from_bytes(ArrayFileKind::Npy, &v2, None).unwrap().values, Values::U8(vec![7, 255]));
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn what_is_no_array_is_named() {
         (b"\x93NUMPY\x01\x00\xff\x00{", "the file ends within its header, at byte 11"),
     ];
     for (bytes, message) in refused {
-        assert_eq!(Array::from_bytes(Kind::Npy, bytes, None).unwrap_err().to_string(), *message);
+        assert_eq!(Array::from_bytes(ArrayFileKind::Npy, bytes, None).unwrap_err().to_string(), *message);
     }
     let dicts = [
         (
@@ -85,7 +85,7 @@ fn what_is_no_array_is_named() {
         ("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999, 99999999), }", "is too large"),
     ];
     for (dict, message) in dicts {
-        let error = Array::from_bytes(Kind::Npy, &numpy(dict, &[0; 4]), None).unwrap_err().to_string();
+        let error = Array::from_bytes(ArrayFileKind::Npy, &numpy(dict, &[0; 4]), None).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
     }
 }
@@ -93,23 +93,23 @@ fn what_is_no_array_is_named() {
 #[test]
 fn pfm_rows_go_from_the_bottom_up() {
     let file = [b"PF\n1 2\n-1.0\n".as_slice(), &f32_bytes(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])].concat();
-    let a = Array::from_bytes(Kind::Pfm, &file, None).unwrap();
+    let a = Array::from_bytes(ArrayFileKind::Pfm, &file, None).unwrap();
     assert_eq!((a.height, a.width, a.channels), (2, 1, 3));
     assert_eq!(a.values, Values::F32(vec![4.0, 5.0, 6.0, 1.0, 2.0, 3.0]));
-    assert_eq!(a.to_bytes(Kind::Pfm).unwrap(), file);
+    assert_eq!(a.to_bytes(ArrayFileKind::Pfm).unwrap(), file);
     // Big-endian data has a positive scale.
     let file = [b"Pf 1 1 1.0\n".as_slice(), &2.5f32.to_be_bytes()].concat();
-    assert_eq!(Array::from_bytes(Kind::Pfm, &file, None).unwrap().value(0), 2.5);
+    assert_eq!(Array::from_bytes(ArrayFileKind::Pfm, &file, None).unwrap().value(0), 2.5);
 }
 
 #[test]
 fn png_clamps_and_comes_back() {
     let values = vec![0.0, 0.5, 1.0, 2.0, -1.0, f32::NAN, 0.2, 1.0];
     let a = Array { height: 1, width: 2, channels: 4, values: Values::F32(values) };
-    let back = Array::from_bytes(Kind::Png, &a.to_bytes(Kind::Png).unwrap(), None).unwrap();
+    let back = Array::from_bytes(ArrayFileKind::Png, &a.to_bytes(ArrayFileKind::Png).unwrap(), None).unwrap();
     assert_eq!(back.values, Values::U8(vec![0, 128, 255, 255, 0, 0, 51, 255]));
     let gray = Array { height: 2, width: 1, channels: 1, values: Values::U8(vec![3, 9]) };
-    let back = Array::from_bytes(Kind::Png, &gray.to_bytes(Kind::Png).unwrap(), None).unwrap();
+    let back = Array::from_bytes(ArrayFileKind::Png, &gray.to_bytes(ArrayFileKind::Png).unwrap(), None).unwrap();
     // Grey comes back as equal red, green and blue.
     assert_eq!(back, Array { channels: 3, values: Values::U8(vec![3, 3, 3, 9, 9, 9]), ..gray });
 }
@@ -145,7 +145,7 @@ fn grey_pictures_arrive_as_grey() {
         let mut writer = encoder.write_header().unwrap();
         writer.write_image_data(&data).unwrap();
         writer.finish().unwrap();
-        let found = Array::from_bytes(Kind::Png, &file, None).unwrap();
+        let found = Array::from_bytes(ArrayFileKind::Png, &file, None).unwrap();
         assert_eq!(found, Array { height: 1, width: 2, channels, values }, "{color:?}");
     }
 }
@@ -153,23 +153,23 @@ fn grey_pictures_arrive_as_grey() {
 #[test]
 fn raw_bytes_must_have_the_stated_size() {
     let shape = RawShape { width: 2, height: 1, format: RawFormat::Float32(1) };
-    let a = Array::from_bytes(Kind::Raw, &f32_bytes(&[1.0, 2.0]), Some(shape)).unwrap();
-    assert_eq!(a.to_bytes(Kind::Raw).unwrap(), f32_bytes(&[1.0, 2.0]));
-    let error = Array::from_bytes(Kind::Raw, &[0; 7], Some(shape)).unwrap_err().to_string();
+    let a = Array::from_bytes(ArrayFileKind::Raw, &f32_bytes(&[1.0, 2.0]), Some(shape)).unwrap();
+    assert_eq!(a.to_bytes(ArrayFileKind::Raw).unwrap(), f32_bytes(&[1.0, 2.0]));
+    let error = Array::from_bytes(ArrayFileKind::Raw, &[0; 7], Some(shape)).unwrap_err().to_string();
     assert_eq!(error, "the file has 7 bytes, 2 elements per row and 1 rows of 4 bytes take 8");
 }
 
 proptest! {
     #[test]
     fn hostile_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), cut in 0usize..128) {
-        for kind in [Kind::Npy, Kind::Png, Kind::Pfm] {
+        for kind in [ArrayFileKind::Npy, ArrayFileKind::Png, ArrayFileKind::Pfm] {
             let _ = Array::from_bytes(kind, &bytes, None);
         }
         let good = numpy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", &[0; 24]);
         let mut bad = good[..cut.min(good.len())].to_vec();
         bad.extend_from_slice(&bytes);
-        let _ = Array::from_bytes(Kind::Npy, &bad, None);
-        let _ = Array::from_bytes(Kind::Pfm, &[b"PF 3 3 -1 ".as_slice(), &bytes].concat(), None);
+        let _ = Array::from_bytes(ArrayFileKind::Npy, &bad, None);
+        let _ = Array::from_bytes(ArrayFileKind::Pfm, &[b"PF 3 3 -1 ".as_slice(), &bytes].concat(), None);
     }
 }
 
@@ -192,7 +192,7 @@ fn npy_takes_every_type_of_number() {
         file.extend((dict.len() as u16).to_le_bytes());
         file.extend(dict.as_bytes());
         file.extend(bytes);
-        let array = Array::from_bytes(Kind::Npy, &file, None).unwrap();
+        let array = Array::from_bytes(ArrayFileKind::Npy, &file, None).unwrap();
         assert_eq!(array.values, Values::F32(vec![wanted]), "{descr}");
     }
 }

@@ -8,11 +8,11 @@ use ctm_files::r700::{
 };
 use ctm_image::r700::gfd::header::VariableKind;
 use ctm_image::r700::gfd::{Gfd, Shader};
-use ctm_isa::r700::text::Options;
+use ctm_isa::r700::text::TextOptions;
 use std::path::Path;
 
 fn load(name: &str, text: &str) -> Loaded {
-    Loaded::from_bytes(text.as_bytes(), Path::new(name), None, None, &Options::default()).unwrap()
+    Loaded::from_bytes(text.as_bytes(), Path::new(name), None, None, &TextOptions::default()).unwrap()
 }
 
 fn container(files: &[(&str, &str)]) -> Result<Vec<u8>, JobError> {
@@ -232,10 +232,10 @@ END_OF_PROGRAM
 #[test]
 fn every_program_of_a_container_is_found() {
     let bytes = container(&[("a.vsh", VERTEX), ("a.psh", PIXEL)]).unwrap();
-    let all = every_program(&bytes, Path::new("a.gsh"), None, &Options::default()).unwrap();
+    let all = every_program(&bytes, Path::new("a.gsh"), None, &TextOptions::default()).unwrap();
     let names: Vec<_> = all.iter().map(|(name, _)| name.as_deref()).collect();
     assert_eq!(names, [Some("0 (vertex)"), Some("1 (pixel)")]);
-    let alone = every_program(PIXEL.as_bytes(), Path::new("a.psh"), None, &Options::default()).unwrap();
+    let alone = every_program(PIXEL.as_bytes(), Path::new("a.psh"), None, &TextOptions::default()).unwrap();
     assert_eq!(alone.len(), 1);
     assert_eq!(alone[0].0, None);
 }
@@ -244,7 +244,7 @@ fn every_program_of_a_container_is_found() {
 fn again(bytes: &[u8]) -> Vec<u8> {
     let text = print_gfd(&Gfd::read(bytes).unwrap());
     let (found, _) =
-        assemble_gfd(&text, Path::new("a.txt"), &Options::default()).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+        assemble_gfd(&text, Path::new("a.txt"), &TextOptions::default()).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
     assert!(found == bytes, "{} bytes became {}:\n{text}", bytes.len(), found.len());
     found
 }
@@ -271,11 +271,11 @@ fn a_container_is_its_text() {
     }
     assert!(!text.contains(".data"), "{text}");
     // Its programs are found by number and kind, as in the container.
-    let load = |which| Loaded::from_bytes(text.as_bytes(), Path::new("t.txt"), None, which, &Options::default());
+    let load = |which| Loaded::from_bytes(text.as_bytes(), Path::new("t.txt"), None, which, &TextOptions::default());
     assert_eq!(load(Some("pixel")).unwrap().program.words, self::load("a.psh", PIXEL).program.words);
     assert!(matches!(load(None), Err(JobError::Wrong(_))));
     // One program of the container has its settings, too.
-    let one = Loaded::from_bytes(&bytes, Path::new("a.gsh"), None, Some("pixel"), &Options::default()).unwrap();
+    let one = Loaded::from_bytes(&bytes, Path::new("a.gsh"), None, Some("pixel"), &TextOptions::default()).unwrap();
     assert!(one.program.settings.iter().any(|s| s.name == "SAMPLER_VARS[0].name" && s.value == "\"image\""));
 }
 
@@ -328,7 +328,7 @@ fn wrong_container_texts_are_told_with_their_lines() {
             "`$NOTHING`: a program of this stage has no `NOTHING`",
         ),
     ] {
-        let Err(JobError::Wrong(reports)) = assemble_gfd(text, Path::new("a.txt"), &Options::default()) else {
+        let Err(JobError::Wrong(reports)) = assemble_gfd(text, Path::new("a.txt"), &TextOptions::default()) else {
             panic!("{text} is taken")
         };
         let report = &reports[0];

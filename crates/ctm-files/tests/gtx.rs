@@ -175,7 +175,7 @@ proptest! {
 #[test]
 fn pictures_become_textures_and_pictures_again() {
     let picture = Array { height: 5, width: 7, channels: 4, values: Values::U8((0..140).collect()) };
-    let png = picture.to_bytes(ctm_files::array::Kind::Png).unwrap();
+    let png = picture.to_bytes(ctm_files::array::ArrayFileKind::Png).unwrap();
     let all = read_stored(Path::new("a.png"), &png).unwrap();
     let again = read(&gtx(&all, TileMode::THIN_2D, 0));
     assert_eq!(write(Path::new("b.png"), &again, &WriteOptions::default()).unwrap(), png);

@@ -17,5 +17,5 @@ mod types;
 mod x1k;
 
 pub use client::{Failed, ShaderSources, Stage, reflect};
-pub use pair::{Error, Pair, pair};
-pub use x1k::{Input, OfTarget, Pixel, pixel};
+pub use pair::{Pair, PairError, pair};
+pub use x1k::{OfTarget, Pixel, StartInput, pixel};

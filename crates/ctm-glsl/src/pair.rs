@@ -3,10 +3,10 @@
 use crate::types::{ComponentType, by_number, sampler_by_number};
 use ctm_exec::Interp;
 use ctm_exec::r700::texture::needs_no_resource;
-use ctm_image::r700::gfd::header::{Layout, PIXEL, Part, VERTEX, VariableKind};
+use ctm_image::r700::gfd::header::{HeaderLayout, PIXEL, VERTEX, VariableKind, WordMeaning};
 use ctm_image::r700::gfd::{NewProgram, NewVariable};
 use ctm_image::r700::registers::{self, PsInControl0, VsOutConfig};
-use ctm_image::r700::{Code, RegisterValue, Stage};
+use ctm_image::r700::{ExtractedProgram, RegisterValue, ShaderStage};
 use ctm_isa::r700::inst::{Cf, ClauseBody, Fetch};
 use ctm_isa::r700::ops::KcacheMode;
 use ctm_isa::r700::program::{Program, Stage as IsaStage};
@@ -28,7 +28,7 @@ const BANKS: u32 = 16;
 /// Why a capture has no pair.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Error {
+pub enum PairError {
     /// It cannot be read.
     Capture(ReadError),
     /// It has no draw of triangles.
@@ -41,7 +41,7 @@ pub enum Error {
     Client(&'static str),
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for PairError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Capture(e) => write!(f, "the capture cannot be read: {e}"),
@@ -53,9 +53,9 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for PairError {}
 
-impl From<ReadError> for Error {
+impl From<ReadError> for PairError {
     fn from(e: ReadError) -> Self {
         Self::Capture(e)
     }
@@ -76,8 +76,8 @@ pub struct Pair {
 ///
 /// # Errors
 /// A capture that is damaged or has no such draw.
-pub fn pair<R: std::io::Read>(open: impl Fn() -> std::io::Result<R>, told: &Value) -> Result<Pair, Error> {
-    let again = || open().map_err(|e| Error::Capture(ReadError::Io(e)));
+pub fn pair<R: std::io::Read>(open: impl Fn() -> std::io::Result<R>, told: &Value) -> Result<Pair, PairError> {
+    let again = || open().map_err(|e| PairError::Capture(ReadError::Io(e)));
     // First which draw it is, then up to there.
     let mut replay = Replay::new(again()?, Box::new(Interp))?;
     let mut last = None;
@@ -94,7 +94,7 @@ pub fn pair<R: std::io::Read>(open: impl Fn() -> std::io::Result<R>, told: &Valu
         }
         submission += 1;
     }
-    let (wanted, draw) = last.ok_or(Error::NoDraw)?;
+    let (wanted, draw) = last.ok_or(PairError::NoDraw)?;
     let mut replay = Replay::new(again()?, Box::new(Interp))?;
     for number in 0..=wanted {
         replay.step(&mut |stepped| {
@@ -112,10 +112,10 @@ pub fn pair<R: std::io::Read>(open: impl Fn() -> std::io::Result<R>, told: &Valu
 
 /// Differences of the stages.
 struct StageRow {
-    stage: Stage,
+    stage: ShaderStage,
     isa: IsaStage,
     start: &'static str,
-    layout: &'static Layout,
+    layout: &'static HeaderLayout,
     banks: &'static str,
     sizes: &'static str,
     /// The number of the stage's first resource.
@@ -123,7 +123,7 @@ struct StageRow {
 }
 
 static VERTEX_ROW: StageRow = StageRow {
-    stage: Stage::Vertex,
+    stage: ShaderStage::Vertex,
     isa: IsaStage::Vertex,
     start: "SQ_PGM_START_VS",
     layout: &VERTEX,
@@ -132,7 +132,7 @@ static VERTEX_ROW: StageRow = StageRow {
     resources: 160,
 };
 static PIXEL_ROW: StageRow = StageRow {
-    stage: Stage::Pixel,
+    stage: ShaderStage::Pixel,
     isa: IsaStage::Pixel,
     start: "SQ_PGM_START_PS",
     layout: &PIXEL,
@@ -158,23 +158,23 @@ struct Bound<'a> {
 }
 
 impl Bound<'_> {
-    fn program(&self, row: &StageRow, remarks: &mut Vec<String>) -> Result<NewProgram, Error> {
+    fn program(&self, row: &StageRow, remarks: &mut Vec<String>) -> Result<NewProgram, PairError> {
         let mut words = self.words(row)?;
         let reached = reach(&mut words, row, remarks);
-        let code = Code { stage: row.stage, words, registers: self.stored(row) };
+        let code = ExtractedProgram { stage: row.stage, words, registers: self.stored(row) };
         let mut program = NewProgram::new(code);
         program.mode = UNIFORM_BLOCKS;
         self.uniforms(row, &reached, &mut program, remarks)?;
         self.samplers(row, &reached, &mut program, remarks)?;
-        if row.stage == Stage::Vertex {
+        if row.stage == ShaderStage::Vertex {
             self.attributes(&mut program)?;
         }
         Ok(program)
     }
 
     /// The words of the stage's program, as long as it reaches.
-    fn words(&self, row: &StageRow) -> Result<Vec<u32>, Error> {
-        let unknown = || Error::Program(row.stage.name());
+    fn words(&self, row: &StageRow) -> Result<Vec<u32>, PairError> {
+        let unknown = || PairError::Program(row.stage.name());
         let offset = registers::address(row.start).ok_or_else(unknown)?;
         let address = u64::from(self.registers.at(offset)) << 8;
         let end = self.registers.end(offset).ok_or_else(unknown)?;
@@ -192,7 +192,7 @@ impl Bound<'_> {
         let inputs = PsInControl0::decode(self.registers.named("SPI_PS_IN_CONTROL_0", 0)).map_or(0, |c| c.num_interp);
         let mut out = Vec::new();
         for (_, part) in row.layout.words() {
-            let Part::Register(register, n) = part else { continue };
+            let WordMeaning::Register(register, n) = part else { continue };
             let is_stored = match register.name {
                 "SPI_VS_OUT_ID" => n <= u32::from(exports) / 4,
                 "SPI_PS_INPUT_CNTL" => n < u32::from(inputs),
@@ -209,8 +209,8 @@ impl Bound<'_> {
     }
 
     /// A list of the client's output.
-    fn list(&self, name: &'static str) -> Result<&[Value], Error> {
-        self.told[name].as_array().map(Vec::as_slice).ok_or(Error::Client(name))
+    fn list(&self, name: &'static str) -> Result<&[Value], PairError> {
+        self.told[name].as_array().map(Vec::as_slice).ok_or(PairError::Client(name))
     }
 
     /// The constant buffers that the program locks or fetches, with their bytes.
@@ -234,7 +234,7 @@ impl Bound<'_> {
         reached: &Reached,
         program: &mut NewProgram,
         remarks: &mut Vec<String>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), PairError> {
         let banks = self.banks(row, reached);
         let find = |pattern: &Value| {
             let pattern = u32::try_from(pattern.as_u64()?).ok()?.to_le_bytes();
@@ -302,7 +302,7 @@ impl Bound<'_> {
         reached: &Reached,
         program: &mut NewProgram,
         remarks: &mut Vec<String>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), PairError> {
         let list = self.list("samplers")?;
         for &texture in &reached.textures {
             // TEX_WIDTH of word 0, less one.
@@ -327,7 +327,7 @@ impl Bound<'_> {
     }
 
     /// Attributes, and which registers they come in: one after the other by location, from R1 on.
-    fn attributes(&self, program: &mut NewProgram) -> Result<(), Error> {
+    fn attributes(&self, program: &mut NewProgram) -> Result<(), PairError> {
         let mut locations = Vec::new();
         for attribute in self.list("attributes")? {
             let number = |name: &str| u32::try_from(attribute[name].as_u64().unwrap_or(0)).unwrap_or(0);
@@ -384,10 +384,12 @@ fn reach(words: &mut [u32], row: &StageRow, remarks: &mut Vec<String>) -> Reache
                 Fetch::Vtx(vertex) if u32::from(vertex.word0.buffer_id) < BANKS => {
                     reached.banks |= 1 << vertex.word0.buffer_id;
                 }
-                Fetch::Vtx(_) if row.stage == Stage::Vertex || row.stage == Stage::Pixel => remarks.push(format!(
-                    "the {} program fetches from a buffer that is no constant buffer, and containers name none",
-                    row.stage.name()
-                )),
+                Fetch::Vtx(_) if row.stage == ShaderStage::Vertex || row.stage == ShaderStage::Pixel => {
+                    remarks.push(format!(
+                        "the {} program fetches from a buffer that is no constant buffer, and containers name none",
+                        row.stage.name()
+                    ))
+                }
                 _ => {}
             }
         }

@@ -2,11 +2,11 @@
 //!
 //! Mesa's r300 driver loads programs into the chip's memories through ports. The programs are the memories' contents at the last draw.
 
-use crate::pair::Error;
+use crate::pair::PairError;
 use crate::types::by_number;
 use ctm_isa::pvs;
 use ctm_isa::x1k::program::{Literal, Preload, Program, Symbol, SymbolKind};
-use ctm_radeon::capture::{Event, ReadError, Reader};
+use ctm_radeon::capture::{CaptureEvent, ReadError, Reader};
 use ctm_radeon::execute::LoadedPrograms;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,18 +21,18 @@ pub struct Pixel {
     /// The program: samplers and uniforms have their names, other constants their values.
     pub program: Program,
     /// The start values of the temporaries of [`Program::preloads`], in that order.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<StartInput>,
     /// Constants that depend on the size of the target.
     pub of_target: Vec<(u8, OfTarget)>,
     /// The vertex program: attributes, uniforms and the position have their names, other constants their values.
-    pub vertex: pvs::Program,
+    pub vertex: pvs::VertexProgram,
     /// Its inexpressible parts.
     pub remarks: Vec<String>,
 }
 
 /// The start value of a temporary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Input {
+pub enum StartInput {
     /// A varying, counted as the linker orders them.
     Varying(u8),
     /// The position in clip space: -1 to 1 over the target.
@@ -73,17 +73,17 @@ impl OfTarget {
 ///
 /// # Errors
 /// A capture that is damaged, is of another chip, or has no draw.
-pub fn pixel<R: std::io::Read>(open: impl Fn() -> std::io::Result<R>, told: &Value) -> Result<Pixel, Error> {
-    let from = open().map_err(|e| Error::Capture(ReadError::Io(e)))?;
+pub fn pixel<R: std::io::Read>(open: impl Fn() -> std::io::Result<R>, told: &Value) -> Result<Pixel, PairError> {
+    let from = open().map_err(|e| PairError::Capture(ReadError::Io(e)))?;
     let mut reader = Reader::new(from)?;
     let (mut state, mut last) = (LoadedPrograms::default(), None);
     while let Some(event) = reader.next()? {
-        if let Event::Submission(submission) = event {
-            state.run(&submission.words, |at| last = Some(at.clone())).map_err(|_| Error::Stream)?;
+        if let CaptureEvent::Submission(submission) = event {
+            state.run(&submission.words, |at| last = Some(at.clone())).map_err(|_| PairError::Stream)?;
         }
     }
-    let state = last.ok_or(Error::NoDraw)?;
-    let mut program = state.pixel().map_err(|_| Error::Program("pixel"))?;
+    let state = last.ok_or(PairError::NoDraw)?;
+    let mut program = state.pixel().map_err(|_| PairError::Program("pixel"))?;
     let constants = state.pixel_constants();
     let usage = program.usage();
     let mut remarks = Vec::new();
@@ -94,7 +94,7 @@ pub fn pixel<R: std::io::Read>(open: impl Fn() -> std::io::Result<R>, told: &Val
     for (index, &temp) in (0..).zip(&temps) {
         program.preloads.push(Preload::Interpolant { index, temp });
         let is_position = reads_position && usize::from(index) + 1 == temps.len();
-        inputs.push(if is_position { Input::Position } else { Input::Varying(index) });
+        inputs.push(if is_position { StartInput::Position } else { StartInput::Varying(index) });
     }
 
     let names = ValueNames::of(told);
@@ -135,11 +135,11 @@ pub fn pixel<R: std::io::Read>(open: impl Fn() -> std::io::Result<R>, told: &Val
 }
 
 /// The vertex program of a draw.
-fn vertex(state: &LoadedPrograms, told: &Value, names: &ValueNames) -> pvs::Program {
-    use pvs::program::{Literal, Symbol, SymbolKind};
+fn vertex(state: &LoadedPrograms, told: &Value, names: &ValueNames) -> pvs::VertexProgram {
+    use pvs::program::{Literal, SymbolKind, VertexSymbol};
     let mut program = state.vertex();
     let usage = program.usage();
-    let mut add = |name: &str, kind, index| program.symbols.push(Symbol { name: name.to_owned(), kind, index });
+    let mut add = |name: &str, kind, index| program.symbols.push(VertexSymbol { name: name.to_owned(), kind, index });
     add("position", SymbolKind::Output, 0);
     // Vectors are loaded in the order of locations; a matrix has one for each column.
     let list = told["attributes"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -167,7 +167,7 @@ fn vertex(state: &LoadedPrograms, told: &Value, names: &ValueNames) -> pvs::Prog
     for index in constants {
         let bits = state.vertex_constant(index);
         match bits.iter().find_map(|word| names.uniforms.get(word)) {
-            Some(name) => program.symbols.push(Symbol { name: name.clone(), kind: SymbolKind::Constant, index }),
+            Some(name) => program.symbols.push(VertexSymbol { name: name.clone(), kind: SymbolKind::Constant, index }),
             None => program.literals.push(Literal { index, bits }),
         }
     }

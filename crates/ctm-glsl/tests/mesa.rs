@@ -4,7 +4,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout)] // A test, which talks to the process that it starts.
 
-use ctm_glsl::{Input, Pair, Pixel, ShaderSources, pair, pixel, reflect};
+use ctm_glsl::{Pair, Pixel, ShaderSources, StartInput, pair, pixel, reflect};
 use ctm_image::r700::gfd::header::VariableKind;
 use ctm_image::r700::gfd::{NewProgram, build};
 use ctm_isa::x1k::program::{Literal, Preload, SymbolKind};
@@ -225,8 +225,8 @@ fn programs_of_the_corpus_come_out_word_for_word() {
             );
         }
         assert_eq!(pixel.of_target.len(), if name == "fragcoord" { 3 } else { 0 }, "{name}");
-        let position = [Input::Position];
-        assert_eq!(pixel.inputs, if name == "fragcoord" { &position[..] } else { &[Input::Varying(0)] }, "{name}");
+        let position = [StartInput::Position];
+        assert_eq!(pixel.inputs, if name == "fragcoord" { &position[..] } else { &[StartInput::Varying(0)] }, "{name}");
         assert_eq!(pixel.program.usage().outputs.len(), if name == "mrt2" { 2 } else { 1 }, "{name}");
     }
 }
@@ -263,7 +263,7 @@ void main() {
 /// Runs the vertex program of a pair on the reference interpreter. The expected outputs follow from the GLSL.
 #[test]
 fn vertex_programs_of_the_x1k_have_their_names() {
-    use ctm_exec::pvs::{BUDGET, Code, Vertex, run};
+    use ctm_exec::pvs::{BUDGET, DecodedProgram, Vertex, run};
     use ctm_isa::pvs::program::SymbolKind::{Constant, Input, Output};
     let vertex = "#version 120
 attribute vec3 position;
@@ -278,7 +278,7 @@ void main() { gl_Position = camera * vec4(position, 1.0) + shift; v = place.yx *
     let program = pixel.unwrap().vertex;
     let errors = ctm_isa::pvs::check::check(&program);
     assert!(errors.iter().all(|found| found.severity != ctm_isa::diag::Severity::Error), "{errors:?}");
-    let text = ctm_isa::pvs::text::disassemble(&program, &ctm_isa::pvs::text::Options::default());
+    let text = ctm_isa::pvs::text::disassemble(&program, &ctm_isa::pvs::text::ListingOptions::default());
     let again = ctm_isa::pvs::text::assemble(&text).program.unwrap();
     assert_eq!(again.words, program.words);
     assert_eq!(program.symbol(Output, "position"), Some(0));
@@ -298,7 +298,7 @@ void main() { gl_Position = camera * vec4(position, 1.0) + shift; v = place.yx *
     inputs[usize::from(program.symbol(Input, "position").unwrap())] = bits([1.0, 2.0, 3.0, 1.0]);
     inputs[usize::from(program.symbol(Input, "place").unwrap())] = bits([8.0, 4.0, 0.0, 1.0]);
     let mut vertex = Vertex::new(&inputs);
-    run(&Code::new(&program), &constants, &mut vertex, BUDGET).unwrap();
+    run(&DecodedProgram::new(&program), &constants, &mut vertex, BUDGET).unwrap();
     assert_eq!(vertex.outputs[0].map(f32::from_bits), [2.5, 4.0, 5.5, 2.0]);
     assert_eq!(vertex.outputs[1].map(f32::from_bits)[..2], [1.0, 2.0]);
 }

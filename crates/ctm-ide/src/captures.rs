@@ -3,7 +3,7 @@
 use ctm::EngineKind;
 use ctm::job::{JobError, read_file};
 use ctm::render::Report;
-use ctm::trace::{BehindFn, Draws, InspectedDraw, NoticeFn, Target, Wrap};
+use ctm::trace::{BehindFn, Draws, InspectedDraw, NoticeFn, TargetContents, Wrap};
 use ctm_draw::Notice;
 use ctm_exec::{Budget, Control, Engine};
 use ctm_files::FileKind;
@@ -173,8 +173,8 @@ fn damaged(error: ReadError) -> JobError {
     wrong("bad-capture", error.to_string())
 }
 
-fn shown(pictures: Vec<TargetPicture>) -> Vec<Target> {
-    let shown = |picture: TargetPicture| Target {
+fn shown(pictures: Vec<TargetPicture>) -> Vec<TargetContents> {
+    let shown = |picture: TargetPicture| TargetContents {
         channels: if picture.name.starts_with("colour") { 4 } else { 1 },
         name: picture.name,
         size: picture.size,

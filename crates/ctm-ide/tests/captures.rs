@@ -11,8 +11,8 @@ use ctm_exec::r700::Target;
 use ctm_exec::{Interp, Position};
 use ctm_ide::captures::Capture;
 use ctm_isa::r700;
-use ctm_radeon::capture::{Event, Reader, Writer};
-use ctm_testkit::changed::{Changed, Run};
+use ctm_radeon::capture::{CaptureEvent, Reader, Writer};
+use ctm_testkit::changed::{Changed, LaunchRun};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -102,7 +102,7 @@ fn changed(bytes: &[u8], from: &[u32], to: &[u32]) -> Vec<u8> {
     let mut writer = Writer::new(&mut out, serde_json::json!({})).unwrap();
     let mut found = false;
     while let Some(event) = reader.next().unwrap() {
-        let Event::Submission(submission) = event else { continue };
+        let CaptureEvent::Submission(submission) = event else { continue };
         let mut buffers: Vec<_> = reader.buffers().iter().collect();
         buffers.sort_by_key(|(number, _)| **number);
         for (number, buffer) in buffers {
@@ -160,7 +160,7 @@ fn changed_instructions_of_captures_are_found() {
             let chosen = subject.choose(PICTURE, Some(at)).unwrap_or_else(|e| panic!("{name}: {e}"));
             let trace = Trace::of(&subject, &chosen, at, &Limits::default()).unwrap();
             let AnyProgram::R700(program) = &chosen.program.program else { panic!("R700") };
-            let text = r700::text::disassemble(program, &r700::text::Options::default());
+            let text = r700::text::disassemble(program, &r700::text::TextOptions::default());
             let lines: Vec<&str> = text.lines().collect();
             let mut planted = 0;
             for line in 1..=lines.len() {
@@ -168,7 +168,7 @@ fn changed_instructions_of_captures_are_found() {
                 let Some(other) = negated(lines[line - 1]).filter(|_| planted < 4 && runs) else { continue };
                 let mut other_lines = lines.clone();
                 other_lines[line - 1] = &other;
-                let assembled = r700::text::assemble(&other_lines.join("\n"), &r700::text::Options::default());
+                let assembled = r700::text::assemble(&other_lines.join("\n"), &r700::text::TextOptions::default());
                 let Some(other_program) = assembled.program else { continue };
                 if other_program.words.len() != program.words.len() {
                     continue;
@@ -268,11 +268,11 @@ fn an_engine_that_is_wrong_is_told_apart() {
     let subject = Subject::Drawing(Arc::clone(&whole), DrawStage::Pixel);
     let chosen = subject.choose(PICTURE, None).unwrap();
     let AnyProgram::R700(program) = &chosen.program.program else { panic!("R700") };
-    let text = r700::text::disassemble(program, &r700::text::Options::default());
+    let text = r700::text::disassemble(program, &r700::text::TextOptions::default());
     let line = text.lines().find_map(|line| Some((line, negated(line)?))).unwrap();
-    let other = r700::text::assemble(&text.replacen(line.0, &line.1, 1), &r700::text::Options::default());
+    let other = r700::text::assemble(&text.replacen(line.0, &line.1, 1), &r700::text::TextOptions::default());
     let (from, to) = (program.words.clone(), other.program.unwrap());
-    let change = move |launch: &ctm_exec::r700::Launch<'_>, run: Run<'_>| {
+    let change = move |launch: &ctm_exec::r700::Launch<'_>, run: LaunchRun<'_>| {
         if launch.program.words == from {
             run(&ctm_exec::r700::Launch { program: &to, ..*launch })
         } else {

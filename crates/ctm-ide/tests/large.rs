@@ -159,14 +159,14 @@ fn findings_are_bounded_and_the_last_says_how_many_more() {
 /// Programs as listings. An X1K program has 512 slots: those of the R700 can be large.
 #[test]
 fn listings_of_large_programs_take_time_in_proportion() {
-    use ctm_isa::r700::text::{Options, assemble, disassemble};
+    use ctm_isa::r700::text::{TextOptions, assemble, disassemble};
     let mut slow = String::new();
     for (name, _, text) in
         TEXTS.iter().filter(|(name, language, _)| *language == Language::R700 && !name.contains("not there"))
     {
-        let program = |lines| assemble(&text(lines), &Options::default()).program;
+        let program = |lines| assemble(&text(lines), &TextOptions::default()).program;
         let (Some(small), Some(large)) = (program(4_000), program(16_000)) else { continue };
-        let print = |program| _ = black_box(disassemble(program, &Options::default()));
+        let print = |program| _ = black_box(disassemble(program, &TextOptions::default()));
         if let Err(times) = is_linear(&|| print(&small), &|| print(&large)) {
             let _ = writeln!(slow, "{name}: {times:?}");
         }

@@ -51,12 +51,12 @@ pub const LONGEST_TEXT: u64 = 1024;
 
 /// A file's bytes. Offsets are 64 bits wide, so that sums of hostile 32-bit numbers do not wrap.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Input<'a> {
+pub(crate) struct FileBytes<'a> {
     pub bytes: &'a [u8],
     pub order: ByteOrder,
 }
 
-impl<'a> Input<'a> {
+impl<'a> FileBytes<'a> {
     pub fn new(bytes: &'a [u8], order: ByteOrder) -> Self {
         Self { bytes, order }
     }

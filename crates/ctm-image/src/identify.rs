@@ -119,13 +119,13 @@ pub fn is_r700(words: &[u32]) -> bool {
 /// The instruction set of a program's words. Many short programs of the X1K are also words of the R700, whose control flow has few reserved bits; the
 /// other way round that hardly ever is so, so words that are both are the X1K's.
 #[must_use]
-pub fn machine_of(words: &[u32]) -> Option<Machine> {
-    if is_x1k(words) { Some(Machine::X1k) } else { is_r700(words).then_some(Machine::R700) }
+pub fn machine_of(words: &[u32]) -> Option<InstructionSet> {
+    if is_x1k(words) { Some(InstructionSet::X1k) } else { is_r700(words).then_some(InstructionSet::R700) }
 }
 
 /// An instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Machine {
+pub enum InstructionSet {
     /// The X1K's.
     X1k,
     /// The R700's.

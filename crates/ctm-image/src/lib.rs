@@ -30,5 +30,5 @@ pub mod r700;
 pub use bytes::ByteOrder;
 pub use error::{ImageError, Remark};
 pub use foreign::{Foreign, foreign};
-pub use identify::{Machine, identify, is_r700, is_x1k, machine_of, swap_words, swapped};
+pub use identify::{InstructionSet, identify, is_r700, is_x1k, machine_of, swap_words, swapped};
 pub use kind::Kind;

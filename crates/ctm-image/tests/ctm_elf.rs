@@ -246,7 +246,7 @@ fn kinds_of_uncached_writes_are_no_outputs() {
         assert_eq!((image.notes.outputs, image.remarks), (Some(vec![0]), vec![]), "{text}");
         let info = ctm_image::info::describe(&file).unwrap().to_value();
         let usage = info.get("program").and_then(|v| v.get("usage")).and_then(|v| v.get("outputs"));
-        assert_eq!(usage, Some(&ctm_image::info::Value::numbers([0u32])), "{text}");
+        assert_eq!(usage, Some(&ctm_image::info::InfoValue::numbers([0u32])), "{text}");
     }
 }
 

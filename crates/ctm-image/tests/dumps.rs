@@ -190,7 +190,7 @@ fn short_programs_of_the_x1k_are_the_x1ks() {
         [0x0000_7807, 0x0a41_0000, 0xe402_f400, 0, 0, 0],
         [0x0007_8005, 0x0020_0500, 0x0020_0500, 0x0044_2220, 0x0068_c000, 0x1c22_2000],
     ];
-    assert_eq!(ctm_image::machine_of(words.as_flattened()), Some(ctm_image::Machine::X1k));
+    assert_eq!(ctm_image::machine_of(words.as_flattened()), Some(ctm_image::InstructionSet::X1k));
 }
 
 #[test]

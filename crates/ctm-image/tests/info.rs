@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use ctm_image::info::{Value, describe};
+use ctm_image::info::{InfoValue, describe};
 use ctm_image::{Kind, ctm_elf, hex, identify};
 use ctm_isa::x1k::program::{Literal, Symbol, SymbolKind};
 use ctm_testkit::seeded::Random;
@@ -47,23 +47,25 @@ fn kinds_are_recognised() {
     }
 }
 
-fn path<'v>(value: &'v Value, names: &[&str]) -> &'v Value {
+fn path<'v>(value: &'v InfoValue, names: &[&str]) -> &'v InfoValue {
     names.iter().fold(value, |v, name| v.get(name).unwrap_or_else(|| panic!("no {name}")))
 }
 
 #[test]
 fn an_executable_is_described() {
     let value = describe(&elf()).unwrap().to_value();
-    assert_eq!(path(&value, &["kind"]), &Value::from("ctm-elf"));
-    assert_eq!(path(&value, &["header", "e_machine"]), &Value::Number(122));
-    assert_eq!(path(&value, &["program information", "US_FC_CTRL", "FULL_FC_EN"]), &Value::Flag(true));
-    assert_eq!(path(&value, &["program information", "US_CODE_ADDR", "END_ADDR"]), &Value::Number(25));
-    assert_eq!(path(&value, &["program information", "RS_INST_0", "COL_CN"]), &Value::from("FBUFFER_XY00"));
-    assert_eq!(path(&value, &["notes", "outputs"]), &Value::List(vec![Value::Number(0)]));
-    assert_eq!(path(&value, &["program", "instructions"]), &Value::Number(26));
+    assert_eq!(path(&value, &["kind"]), &InfoValue::from("ctm-elf"));
+    assert_eq!(path(&value, &["header", "e_machine"]), &InfoValue::Number(122));
+    assert_eq!(path(&value, &["program information", "US_FC_CTRL", "FULL_FC_EN"]), &InfoValue::Flag(true));
+    assert_eq!(path(&value, &["program information", "US_CODE_ADDR", "END_ADDR"]), &InfoValue::Number(25));
+    assert_eq!(path(&value, &["program information", "RS_INST_0", "COL_CN"]), &InfoValue::from("FBUFFER_XY00"));
+    assert_eq!(path(&value, &["notes", "outputs"]), &InfoValue::List(vec![InfoValue::Number(0)]));
+    assert_eq!(path(&value, &["program", "instructions"]), &InfoValue::Number(26));
     let types = path(&value, &["program", "statistics", "types"]);
     let total: u64 = match types {
-        Value::Record(fields) => fields.iter().map(|(_, v)| if let Value::Number(n) = v { *n } else { 0 }).sum(),
+        InfoValue::Record(fields) => {
+            fields.iter().map(|(_, v)| if let InfoValue::Number(n) = v { *n } else { 0 }).sum()
+        }
         _ => 0,
     };
     assert_eq!(total, 26);
@@ -81,8 +83,8 @@ fn an_executable_is_described() {
 #[test]
 fn bare_words_are_described() {
     let value = describe(MANDELBROT.as_bytes()).unwrap().to_value();
-    assert_eq!(path(&value, &["kind"]), &Value::from("x1k-hex"));
-    assert_eq!(path(&value, &["program", "usage", "needs full flow control"]), &Value::Flag(true));
+    assert_eq!(path(&value, &["kind"]), &InfoValue::from("x1k-hex"));
+    assert_eq!(path(&value, &["program", "usage", "needs full flow control"]), &InfoValue::Flag(true));
     assert_eq!(
         describe(b"?").unwrap_err().to_string(),
         "the file is of no known kind, not a program image, words in hexadecimal, or assembly"

@@ -3,11 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use ctm_image::elf::{self, Elf, ElfSymbol};
-use ctm_image::info::{Value, describe};
-use ctm_image::r700::gfd::header::{GEOMETRY, Layout, PIXEL, VERTEX, VariableKind};
+use ctm_image::info::{InfoValue, describe};
+use ctm_image::r700::gfd::header::{GEOMETRY, HeaderLayout, PIXEL, VERTEX, VariableKind};
 use ctm_image::r700::gfd::{self, BlockKind, Gfd, NewProgram, NewVariable, OtherWord};
 use ctm_image::r700::llvm_elf::{Mach, Object};
-use ctm_image::r700::{Code, Container, RegisterValue, Stage, cal, registers};
+use ctm_image::r700::{Container, ExtractedProgram, RegisterValue, ShaderStage, cal, registers};
 use ctm_image::{ImageError, hex};
 use ctm_testkit::seeded::Random;
 
@@ -32,8 +32,8 @@ fn variable(kind: VariableKind, name: &str, values: &[u32]) -> NewVariable {
 fn container() -> Gfd {
     let words = |n: u32| (0..n).map(|i| i * 0x0101_0101).collect::<Vec<u32>>();
     let vertex = NewProgram {
-        code: Code {
-            stage: Stage::Vertex,
+        code: ExtractedProgram {
+            stage: ShaderStage::Vertex,
             words: words(6),
             registers: vec![
                 set("SQ_PGM_RESOURCES_VS", 0x0020_0104),
@@ -57,8 +57,8 @@ fn container() -> Gfd {
         ],
     };
     let pixel = NewProgram {
-        code: Code {
-            stage: Stage::Pixel,
+        code: ExtractedProgram {
+            stage: ShaderStage::Pixel,
             words: words(4),
             registers: vec![
                 set("SQ_PGM_RESOURCES_PS", 0x0000_0002),
@@ -75,8 +75,8 @@ fn container() -> Gfd {
         variables: vec![variable(VariableKind::Sampler, "image", &[1, 0])],
     };
     let geometry = NewProgram {
-        code: Code {
-            stage: Stage::Geometry,
+        code: ExtractedProgram {
+            stage: ShaderStage::Geometry,
             words: words(8),
             registers: vec![
                 set("SQ_PGM_RESOURCES_GS", 7),
@@ -84,7 +84,7 @@ fn container() -> Gfd {
                 set("VGT_GS_OUT_PRIM_TYPE", 2),
             ],
         },
-        copy: Some(Code { stage: Stage::Copy, words: words(2), registers: Vec::new() }),
+        copy: Some(ExtractedProgram { stage: ShaderStage::Copy, words: words(2), registers: Vec::new() }),
         mode: 0,
         words: Vec::new(),
         variables: Vec::new(),
@@ -123,10 +123,10 @@ fn header_blocks_have_their_known_sizes() {
     for (layout, size, program_size) in [(&VERTEX, 0x134, 0xd0), (&PIXEL, 0xe8, 0xa4), (&GEOMETRY, 0xc0, 0x4c)] {
         assert_eq!(layout.words().count() as u64 * 4, size);
         assert_eq!(layout.size, size);
-        let place = layout.words().find(|(_, p)| *p == gfd::header::Part::ProgramSize).unwrap().0;
+        let place = layout.words().find(|(_, p)| *p == gfd::header::WordMeaning::ProgramSize).unwrap().0;
         assert_eq!(place, program_size);
     }
-    assert!(Layout::of(BlockKind::ComputeHeader).is_none());
+    assert!(HeaderLayout::of(BlockKind::ComputeHeader).is_none());
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn llvm_objects_say_what_their_words_say() {
         let [function] = &object.functions[..] else { panic!("one function") };
         assert_eq!(function.name, name);
         assert_eq!(function.code.words, hex::read_words(text, 2).unwrap());
-        let stage = if name.ends_with("_vs") { Stage::Vertex } else { Stage::Pixel };
+        let stage = if name.ends_with("_vs") { ShaderStage::Vertex } else { ShaderStage::Pixel };
         assert_eq!(function.code.stage, stage);
     }
     let resources = Object::read(LLVM[1].1).unwrap().functions[0].code.resources().unwrap();
@@ -193,8 +193,8 @@ fn a_program_can_be_replaced_by_a_longer_or_shorter_one() {
                 let read = Container::read(&read.write()).unwrap();
                 for (old, new) in before.iter().zip(read.programs().unwrap()) {
                     // A copy program's registers are its geometry program's.
-                    let shared = [entry.code.stage, old.code.stage] == [Stage::Geometry, Stage::Copy]
-                        || [entry.code.stage, old.code.stage] == [Stage::Copy, Stage::Geometry];
+                    let shared = [entry.code.stage, old.code.stage] == [ShaderStage::Geometry, ShaderStage::Copy]
+                        || [entry.code.stage, old.code.stage] == [ShaderStage::Copy, ShaderStage::Geometry];
                     let expected = if old.index == entry.index { &code } else { &old.code };
                     assert_eq!(new.code.words, expected.words);
                     assert!(shared || new.code.registers == expected.registers);
@@ -212,8 +212,8 @@ fn a_container_says_what_was_put_in() {
     let gfd = container();
     assert_eq!(gfd.remarks(), []);
     let shaders = gfd.shaders().unwrap();
-    let stages: Vec<Stage> = shaders.iter().map(|s| s.code.stage).collect();
-    assert_eq!(stages, [Stage::Vertex, Stage::Pixel, Stage::Geometry, Stage::Copy]);
+    let stages: Vec<ShaderStage> = shaders.iter().map(|s| s.code.stage).collect();
+    assert_eq!(stages, [ShaderStage::Vertex, ShaderStage::Pixel, ShaderStage::Geometry, ShaderStage::Copy]);
     let vertex = &shaders[0];
     assert_eq!(vertex.code.register("SQ_PGM_RESOURCES_VS"), Some(0x0020_0104));
     assert_eq!(vertex.code.register("SQ_VTX_SEMANTIC_1"), Some(1));
@@ -248,7 +248,7 @@ fn containers_refuse_what_they_have_no_room_for() {
         ),
         (
             1,
-            Code { registers: vec![set("SQ_CONFIG", 0)], ..pixel },
+            ExtractedProgram { registers: vec![set("SQ_CONFIG", 0)], ..pixel },
             "a register cannot be stored: a pixel program's header has no place for SQ_CONFIG",
         ),
     ] {
@@ -261,7 +261,7 @@ fn containers_refuse_what_they_have_no_room_for() {
         "the program cannot be stored: encoding 1 is not a pixel program of an R700 chip"
     );
     let mut object = Object::read(LLVM[0].1).unwrap();
-    let code = Code { registers: vec![set("SQ_CONFIG", 0)], ..object.functions[0].code.clone() };
+    let code = ExtractedProgram { registers: vec![set("SQ_CONFIG", 0)], ..object.functions[0].code.clone() };
     assert_eq!(
         object.replace(0, &code).unwrap_err().to_string(),
         "a register cannot be stored: the object does not set SQ_CONFIG"
@@ -277,7 +277,7 @@ fn a_cal_image_says_what_was_put_in() {
     assert_eq!(read.encodings[1].text, b"il_ps_2_0\n");
     assert_eq!(read.encodings[1].code(), None);
     let code = read.encodings[0].code().unwrap();
-    assert_eq!(code.stage, Stage::Pixel);
+    assert_eq!(code.stage, ShaderStage::Pixel);
     assert_eq!(code.register("SQ_PGM_RESOURCES_PS"), Some(0x7200_0003));
     assert_eq!(code.resources().unwrap().num_gprs, 3);
     assert_eq!(code.registers.len(), 3);
@@ -331,7 +331,7 @@ fn an_empty_section_may_name_any_offset() {
                 if let Ok(mut read) = Container::read(&bad) {
                     assert_eq!(read.write(), bad);
                     let entry = read.programs().unwrap().remove(0);
-                    let code = Code { words: vec![7; 10], ..entry.code };
+                    let code = ExtractedProgram { words: vec![7; 10], ..entry.code };
                     read.replace(0, &code).unwrap();
                     assert_eq!(Container::read(&read.write()).unwrap().programs().unwrap()[0].code.words, code.words);
                 }
@@ -340,9 +340,9 @@ fn an_empty_section_may_name_any_offset() {
     }
 }
 
-fn path<'v>(value: &'v Value, names: &[&str]) -> &'v Value {
+fn path<'v>(value: &'v InfoValue, names: &[&str]) -> &'v InfoValue {
     names.iter().fold(value, |v, name| match (v, name.parse::<usize>()) {
-        (Value::List(items), Ok(i)) => &items[i],
+        (InfoValue::List(items), Ok(i)) => &items[i],
         _ => v.get(name).unwrap_or_else(|| panic!("no {name} in {}", v.to_text())),
     })
 }
@@ -350,25 +350,28 @@ fn path<'v>(value: &'v Value, names: &[&str]) -> &'v Value {
 #[test]
 fn containers_are_described() {
     let value = describe(&container().write()).unwrap().to_value();
-    assert_eq!(path(&value, &["programs", "0", "GPRs"]), &Value::Number(4));
-    assert_eq!(path(&value, &["programs", "0", "stack entries"]), &Value::Number(1));
-    assert_eq!(path(&value, &["programs", "0", "exported parameters"]), &Value::Number(2));
-    assert_eq!(path(&value, &["programs", "0", "uniforms", "0", "type"]), &Value::from("mat4x4"));
-    assert_eq!(path(&value, &["programs", "1", "exported colours"]), &Value::Number(2));
-    assert_eq!(path(&value, &["programs", "1", "exports a depth"]), &Value::Flag(true));
-    assert_eq!(path(&value, &["programs", "1", "registers", "SPI_PS_INPUT_CNTL_1", "SEMANTIC"]), &Value::Number(1));
+    assert_eq!(path(&value, &["programs", "0", "GPRs"]), &InfoValue::Number(4));
+    assert_eq!(path(&value, &["programs", "0", "stack entries"]), &InfoValue::Number(1));
+    assert_eq!(path(&value, &["programs", "0", "exported parameters"]), &InfoValue::Number(2));
+    assert_eq!(path(&value, &["programs", "0", "uniforms", "0", "type"]), &InfoValue::from("mat4x4"));
+    assert_eq!(path(&value, &["programs", "1", "exported colours"]), &InfoValue::Number(2));
+    assert_eq!(path(&value, &["programs", "1", "exports a depth"]), &InfoValue::Flag(true));
+    assert_eq!(path(&value, &["programs", "1", "registers", "SPI_PS_INPUT_CNTL_1", "SEMANTIC"]), &InfoValue::Number(1));
     let value = describe(&image()).unwrap().to_value();
-    assert_eq!(path(&value, &["encodings", "0", "machine"]), &Value::from("RV770"));
-    assert_eq!(path(&value, &["encodings", "0", "GPRs"]), &Value::Number(3));
-    assert_eq!(path(&value, &["encodings", "0", "ABI keys", "0", "name"]), &Value::from("PS_INPUT_COUNT"));
+    assert_eq!(path(&value, &["encodings", "0", "machine"]), &InfoValue::from("RV770"));
+    assert_eq!(path(&value, &["encodings", "0", "GPRs"]), &InfoValue::Number(3));
+    assert_eq!(path(&value, &["encodings", "0", "ABI keys", "0", "name"]), &InfoValue::from("PS_INPUT_COUNT"));
     let value = describe(LLVM[1].1).unwrap().to_value();
-    assert_eq!(path(&value, &["chip"]), &Value::from("rv770"));
-    assert_eq!(path(&value, &["functions", "0", "GPRs"]), &Value::Number(6));
+    assert_eq!(path(&value, &["chip"]), &InfoValue::from("rv770"));
+    assert_eq!(path(&value, &["functions", "0", "GPRs"]), &InfoValue::Number(6));
     let statistics = path(&value, &["functions", "0", "statistics"]);
-    assert_eq!(path(statistics, &["exports"]), &Value::List(vec![Value::from("PIX 0")]));
-    assert_eq!(path(statistics, &["operations", "CF LOOP_START_DX10"]), &Value::Number(1));
-    assert_eq!(path(statistics, &["unreadable"]), &Value::List(Vec::new()));
-    assert_eq!(path(&value, &["functions", "0", "registers", "DB_SHADER_CONTROL", "KILL_ENABLE"]), &Value::Flag(false));
+    assert_eq!(path(statistics, &["exports"]), &InfoValue::List(vec![InfoValue::from("PIX 0")]));
+    assert_eq!(path(statistics, &["operations", "CF LOOP_START_DX10"]), &InfoValue::Number(1));
+    assert_eq!(path(statistics, &["unreadable"]), &InfoValue::List(Vec::new()));
+    assert_eq!(
+        path(&value, &["functions", "0", "registers", "DB_SHADER_CONTROL", "KILL_ENABLE"]),
+        &InfoValue::Flag(false)
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Must-be-active analysis: the places where some lane runs for any data, and its use for the beginnings of loops.
 
-use crate::x1k::{Block, Code, End, Flow, LoopOp, Target};
+use crate::x1k::{Block, Code, End, Flow, JumpTarget, LoopOp};
 
 /// For each block whether some lane runs at its beginning: one that is covered, if uncovered ones have no vote in some decision.
 ///
@@ -15,8 +15,8 @@ fn awake(code: &Code) -> Vec<bool> {
     let mut pending = vec![0usize];
     while let Some(index) = pending.pop() {
         let Some(level) = known[index] else { continue };
-        let mut reach = |target: Target, level: i8| {
-            let Target::Block(next) = target else { return };
+        let mut reach = |target: JumpTarget, level: i8| {
+            let JumpTarget::Block(next) = target else { return };
             let level = level.min(code.blocks[next].depth as i8);
             let before = &mut known[next];
             if before.is_none_or(|before| level < before) {
@@ -71,7 +71,7 @@ pub fn settle_loops(code: &mut Code, kills: bool) {
     let awake = awake(code);
     let places: Vec<u16> = code.blocks.iter().map(|block| block.pc).collect();
     for (block, awake) in code.blocks.iter_mut().zip(awake) {
-        let goes_back = |jump: Target| matches!(jump, Target::Block(to) if places[to] <= block.pc);
+        let goes_back = |jump: JumpTarget| matches!(jump, JumpTarget::Block(to) if places[to] <= block.pc);
         let others = block.depth > 0 || left && !block.frames.is_empty();
         if let End::Flow(flow) = &mut block.end
             && flow.op == LoopOp::Begin
@@ -79,10 +79,10 @@ pub fn settle_loops(code: &mut Code, kills: bool) {
             && flow.begins.count > 0
             && flow.wants == 0
             && !flow.exchange
-            && matches!(flow.stay.to, Target::Block(_))
+            && matches!(flow.stay.to, JumpTarget::Block(_))
             && !(votes_lost && (others || goes_back(flow.jump.to)))
         {
-            flow.jump.to = Target::Never;
+            flow.jump.to = JumpTarget::Never;
         }
     }
 }

@@ -14,7 +14,7 @@
 
 use crate::instructions;
 pub use crate::names::{M, MaskOp, TARGETS, Value, Var, indexed};
-use crate::text::fields::{Bits, Element, FetchNumber, StoreNumber, YieldNumber};
+use crate::text::fields::{Bits, FetchNumber, RegisterElement, StoreNumber, YieldNumber};
 use ctm_exec::r700::VertexEvent;
 use ctm_exec::r700::memory::MemoryRead;
 use ctm_isa::r700::CONSTANT_FILE;
@@ -24,7 +24,7 @@ use ctm_isa::x1k::ops as x1k;
 
 /// The register file that a relative address reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum File {
+pub enum RegisterFile {
     /// The thread's registers, with their count. Outside, register 0 is read and nothing is written.
     Gprs(u8),
     /// Constants of the table of uniform values: the first one's number and the count. Outside, NaN is read.
@@ -35,7 +35,7 @@ pub enum File {
 
 /// An operation of the X1K on one channel, with one to three operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Unit {
+pub enum ChannelOp {
     /// `a * b + c`, times the output modifier, rounded once (`ops::mad` and `ops::output_modifier`).
     Mad {
         /// 0 times infinity and 0 times NaN are 0 (`ops::ZeroRule`).
@@ -57,7 +57,7 @@ pub enum Unit {
     Scalar(x1k::AlphaOp),
 }
 
-impl Unit {
+impl ChannelOp {
     /// The number of operands.
     pub const fn operands(self) -> usize {
         match self {
@@ -181,20 +181,20 @@ instructions! {
         /// `c != 0 ? a : b`, as bits.
         Select(operands: [Value; 3]) = "select";
         /// An element of CUBE of a direction.
-        Cube { element: u8 as Element, operands: [Value; 3], omod: Omod, clamp: bool } = "cube";
+        Cube { element: u8 as RegisterElement, operands: [Value; 3], omod: Omod, clamp: bool } = "cube";
         /// A dword (0..=3) of a 64-bit operation, or whether its predicate holds (4). Operands: high and low dwords of src0, src1, src2.
         Wide { op: AluOp, part: u8, operands: [Value; 6], omod: Omod, clamp: bool } = "wide";
         /// An operation of the X1K; operands that it does not read repeat the first one.
-        Unit(unit: Unit, operands: [Value; 3]) = "unit";
+        Unit(unit: ChannelOp, operands: [Value; 3]) = "unit";
         /// A dot product of the X1K: the sum in single precision before the output modifier as an estimate, and the factors of the terms. Operands that
         /// it does not read repeat the first one.
         Dot(dot: Dot, operands: [Value; Dot::OPERANDS]) = "dot";
         /// In every lane, the vector's value in the given lane (0..=3) of its quad.
         QuadLane(a: Value, lane: u8) = "quad_lane";
         /// An element of register or constant `base + index`.
-        GetRelative { file: File, base: u8, element: u8 as Element, index: Value } = "get_relative";
+        GetRelative { file: RegisterFile, base: u8, element: u8 as RegisterElement, index: Value } = "get_relative";
         /// An element of the result of a [`Op::Fetch`].
-        Fetched(fetch: Value, element: u8 as Element) = "fetched";
+        Fetched(fetch: Value, element: u8 as RegisterElement) = "fetched";
 
         // --- effects ---
         /// Runs the fetch of this number with these coordinates for the lanes of a mask.
@@ -206,7 +206,7 @@ instructions! {
         /// Stores into a variable.
         Set { var: Var, value: Value, under: M } = "set";
         /// Stores into an element of the register `base + index`, if there is such a register: index and value.
-        SetRelative { gprs: u8, base: u8, element: u8 as Element, operands: [Value; 2], under: M } = "set_relative";
+        SetRelative { gprs: u8, base: u8, element: u8 as RegisterElement, operands: [Value; 2], under: M } = "set_relative";
         /// Records that an element of an export was written.
         Mark(var: Var, under: M) = "mark";
         /// Changes masks.
@@ -476,7 +476,7 @@ pub struct Yield {
 
 /// The target of a jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum JumpTarget {
     /// To a block.
     Block(u16),
     /// To a possible fault: the reference interpreter runs the wavefront instead.
@@ -490,22 +490,22 @@ instructions! {
         /// The program ends.
         Stop = "stop";
         /// On to another block.
-        Next(to: Target) = "next";
+        Next(to: JumpTarget) = "next";
         /// On to one of two.
         Branch {
             /// The lanes in question.
             mask: M,
             /// The target if the mask is empty.
-            none: Target,
+            none: JumpTarget,
             /// The target if it has a lane.
-            some: Target,
+            some: JumpTarget,
         } = "branch";
     }
 }
 
 impl End {
     /// Its targets.
-    pub const fn targets(&self) -> [Option<Target>; 2] {
+    pub const fn targets(&self) -> [Option<JumpTarget>; 2] {
         match *self {
             Self::Stop => [None, None],
             Self::Next(target) => [Some(target), None],
@@ -517,7 +517,7 @@ impl End {
     pub fn successors(&self) -> impl Iterator<Item = usize> + use<> {
         self.targets()
             .into_iter()
-            .filter_map(|to| if let Some(Target::Block(id)) = to { Some(id.into()) } else { None })
+            .filter_map(|to| if let Some(JumpTarget::Block(id)) = to { Some(id.into()) } else { None })
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! The portable back end runs them for every operation, machine code for operations without instructions.
 
-use crate::masked::{Dot, Op, Unit};
-use ctm_exec::float::{SIGN, Wide, flush, number};
-use ctm_exec::r700::single::{Effect, Value, factor, op2, op3, output};
+use crate::masked::{ChannelOp, Dot, Op};
+use ctm_exec::float::{SIGN, WideResult, flush, number};
+use ctm_exec::r700::single::{Effect, SlotResult, factor, op2, op3, output};
 use ctm_exec::r700::{ops, ops64};
 use ctm_exec::x1k::functions::UnitOp;
 use ctm_exec::x1k::ops::ZeroRule;
@@ -29,7 +29,7 @@ pub fn lane(op: &Op, args: &[u32; Op::OPERANDS]) -> u32 {
         Op::Cube { element, omod, clamp, .. } => {
             let elements = ops::cube(number(args[0]), number(args[1]), number(args[2]));
             let x = elements[usize::from(element & 3)];
-            output(if element == 3 { Value::Plain(x.to_bits()) } else { Value::Float(x) }, omod, clamp)
+            output(if element == 3 { SlotResult::Plain(x.to_bits()) } else { SlotResult::Float(x) }, omod, clamp)
         }
         Op::Wide { op, part, omod, clamp, .. } => wide(op, part, args, omod, clamp),
         Op::Dot(dot, _) => dot_lane(dot, args),
@@ -49,16 +49,16 @@ pub fn alu(op: AluOp, [a, b, c]: [u32; 3], omod: Omod, clamp: bool) -> u32 {
 }
 
 /// An operation of the X1K.
-pub fn unit_lane(unit: Unit, [a, b, c]: [u32; 3]) -> u32 {
+pub fn unit_lane(unit: ChannelOp, [a, b, c]: [u32; 3]) -> u32 {
     use ctm_exec::x1k::ops::{clamp, frc, mad, output_modifier};
     match unit {
-        Unit::Mad { zero_wins, omod } => output_modifier(mad(a, b, c, rule(zero_wins)), omod, false),
-        Unit::Scale(omod) => output_modifier(Wide::from_bits(a), omod, false),
-        Unit::Min => flush(if number(a) < number(b) { a } else { b }),
-        Unit::Max => flush(if number(a) > number(b) { a } else { b }),
-        Unit::Clamp => clamp(a),
-        Unit::Fraction(omod) => output_modifier(frc(a), omod, false),
-        Unit::Scalar(op) => {
+        ChannelOp::Mad { zero_wins, omod } => output_modifier(mad(a, b, c, rule(zero_wins)), omod, false),
+        ChannelOp::Scale(omod) => output_modifier(WideResult::from_bits(a), omod, false),
+        ChannelOp::Min => flush(if number(a) < number(b) { a } else { b }),
+        ChannelOp::Max => flush(if number(a) > number(b) { a } else { b }),
+        ChannelOp::Clamp => clamp(a),
+        ChannelOp::Fraction(omod) => output_modifier(frc(a), omod, false),
+        ChannelOp::Scalar(op) => {
             UnitOp::Alpha(op).channel([a; 3], ZeroRule::Ieee, ctm_isa::x1k::ops::Omod::U1, false).unwrap_or(0)
         }
     }
@@ -104,7 +104,7 @@ fn wide(op: AluOp, part: u8, args: &[u32; Op::OPERANDS], omod: Omod, clamp: bool
         AluOp::Op2(Op2::Flt64ToFlt32) => {
             let single = f32::from_bits(ops64::flt64_to_flt32(a));
             let plain = omod == Omod::Off && !clamp;
-            let value = if plain { Value::Plain(single.to_bits()) } else { Value::Float(single) };
+            let value = if plain { SlotResult::Plain(single.to_bits()) } else { SlotResult::Float(single) };
             if part == 0 { output(value, omod, clamp) } else { 0 }
         }
         AluOp::Op2(Op2::PredSete64) => compared(ops64::sete_64(a, b)),

@@ -9,7 +9,7 @@
 //! | definitions exist | a fetch, store, yield, uniform value or block beyond the last one |
 //! | widths | an element beyond `w`, a dword beyond that of the operation, a register beyond the file, a 64-bit operation in one slot |
 
-use crate::masked::{Block, Code, End, File, M, MaskOp, Op, Target, Value};
+use crate::masked::{Block, Code, End, JumpTarget, M, MaskOp, Op, RegisterFile, Value};
 use crate::text::fields::Field;
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::ops::AluOp;
@@ -38,14 +38,14 @@ impl std::error::Error for VerifyError {}
 
 /// The kind of value at a place of the wavefront's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ValueKind {
     Mask,
     Number,
     /// It is a mask whose bits are read as a number.
     Both,
 }
 
-impl Kind {
+impl ValueKind {
     fn of(m: M) -> Self {
         match m {
             M::WRITING => Self::Both,
@@ -119,14 +119,14 @@ fn error(block: usize, line: usize, operation: String, message: String) -> Verif
 /// # Errors
 /// It does not.
 pub fn expect_mask(m: M) -> Result<(), String> {
-    expect(m, Kind::Mask)
+    expect(m, ValueKind::Mask)
 }
 
-fn expect(m: M, kind: Kind) -> Result<(), String> {
-    if Kind::of(m).fits(kind) {
+fn expect(m: M, kind: ValueKind) -> Result<(), String> {
+    if ValueKind::of(m).fits(kind) {
         return Ok(());
     }
-    let (is, wanted) = if kind == Kind::Mask { ("number", "mask") } else { ("mask", "number") };
+    let (is, wanted) = if kind == ValueKind::Mask { ("number", "mask") } else { ("mask", "number") };
     Err(format!("`{}` is a {is}, where a {wanted} is expected", text(&m)))
 }
 
@@ -148,7 +148,7 @@ fn verify_op((code, elements): (&Code, usize), block: &Block, line: usize, op: &
         verify_read((block, elements), line, op, value)?;
     }
     match *op {
-        Op::Number(m) | Op::Guard { number: m, .. } => expect(m, Kind::Number)?,
+        Op::Number(m) | Op::Guard { number: m, .. } => expect(m, ValueKind::Number)?,
         Op::Mask(op) => verify_mask_op(op)?,
         _ => op.mask().map_or(Ok(()), expect_mask)?,
     }
@@ -170,7 +170,7 @@ fn verify_op((code, elements): (&Code, usize), block: &Block, line: usize, op: &
         Op::Alu { op, .. } if is_64_bit(op) => {
             return Err("the operation has 64 bits, where one of 32 is expected".to_owned());
         }
-        Op::GetRelative { file: File::Gprs(gprs), element, .. } | Op::SetRelative { gprs, element, .. } => {
+        Op::GetRelative { file: RegisterFile::Gprs(gprs), element, .. } | Op::SetRelative { gprs, element, .. } => {
             below(element.into(), 4, "element")?;
             below(usize::from(gprs).saturating_sub(1), GPRS, "register")?;
         }
@@ -199,24 +199,24 @@ fn verify_read((block, elements): (&Block, usize), line: usize, op: &Op, value: 
 /// The types of an operation on masks.
 pub fn verify_mask_op(op: MaskOp) -> Result<(), String> {
     match op {
-        MaskOp::Copy(dst, a) if Kind::of(dst).fits(Kind::of(a)) => Ok(()),
-        MaskOp::Copy(dst, a) => expect(a, Kind::of(dst)),
+        MaskOp::Copy(dst, a) if ValueKind::of(dst).fits(ValueKind::of(a)) => Ok(()),
+        MaskOp::Copy(dst, a) => expect(a, ValueKind::of(dst)),
         MaskOp::And(dst, a, b) | MaskOp::AndNot(dst, a, b) | MaskOp::Or(dst, a, b) | MaskOp::Xor(dst, a, b) => {
             [dst, a, b].into_iter().try_for_each(expect_mask)
         }
         MaskOp::Quads(dst, a) => [dst, a].into_iter().try_for_each(expect_mask),
         MaskOp::Lanes(dst, _) => expect_mask(dst),
-        MaskOp::Number(dst, _) | MaskOp::Add(dst, ..) => expect(dst, Kind::Number),
+        MaskOp::Number(dst, _) | MaskOp::Add(dst, ..) => expect(dst, ValueKind::Number),
         MaskOp::IfNot0(dst, a, b) => {
             [dst, a].into_iter().try_for_each(expect_mask)?;
-            expect(b, Kind::Number)
+            expect(b, ValueKind::Number)
         }
     }
 }
 
 fn verify_end(code: &Code, end: End) -> Result<(), String> {
     for target in end.targets().into_iter().flatten() {
-        if let Target::Block(id) = target {
+        if let JumpTarget::Block(id) = target {
             below(id.into(), code.blocks.len(), "block")?;
         }
     }

@@ -8,7 +8,7 @@ use crate::masked::{Fetch, M, MaskOp, Op, Store, Tally, Value};
 
 /// The target of a jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Target {
+pub enum JumpTarget {
     /// To a block, by its place.
     Block(usize),
     /// Nowhere: this outcome does not happen.
@@ -51,7 +51,7 @@ impl LoopOp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Outcome {
     /// Its target.
-    pub to: Target,
+    pub to: JumpTarget,
     /// The change of the levels (B_OP). 1: the lanes that disagree become a new one; less than 0: the lanes of this
     /// many levels become active.
     pub levels: i8,
@@ -59,7 +59,7 @@ pub struct Outcome {
 
 /// A loop and its integer constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Frame {
+pub struct LoopFrame {
     /// It has an aL: it is a LOOP, not a REP.
     pub is_loop: bool,
     /// Its trip count.
@@ -87,7 +87,7 @@ pub struct Flow {
     /// B_ELSE; there is a level to exchange with.
     pub exchange: bool,
     /// The loop that LOOP and REP begin.
-    pub begins: Frame,
+    pub begins: LoopFrame,
     /// The loop frame concerned: the one that LOOP and REP push, the innermost one otherwise.
     pub frame: u8,
     /// Levels that both outcomes start from: B_ELSE without a level makes the first.
@@ -116,7 +116,7 @@ pub enum End {
     /// The program ends.
     Stop,
     /// On to another block.
-    Next(Target),
+    Next(JumpTarget),
     /// A flow-control instruction decides.
     Flow(Flow),
 }
@@ -129,7 +129,7 @@ pub struct Block {
     /// Levels at its beginning.
     pub depth: u8,
     /// Loops around it, outermost first.
-    pub frames: Vec<Frame>,
+    pub frames: Vec<LoopFrame>,
     /// Its operations.
     pub ops: Vec<Op>,
     /// The comparison that has made the ALU result of all running lanes, if no later instruction has made it.
@@ -159,7 +159,7 @@ impl Block {
             End::Flow(flow) => [Some(flow.stay.to), Some(flow.jump.to)],
         };
         let targets = targets.into_iter().flatten();
-        targets.filter_map(|target| if let Target::Block(id) = target { Some(id) } else { None })
+        targets.filter_map(|target| if let JumpTarget::Block(id) = target { Some(id) } else { None })
     }
 }
 

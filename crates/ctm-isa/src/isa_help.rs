@@ -563,7 +563,7 @@ fn x1k_notes(word: &WordFormat, field: &Field) -> Vec<Column> {
 }
 
 fn pvs_columns(_: &WordFormat, field: &Field, value: &Value) -> Vec<Column> {
-    use pvs::ops::{Class, Op, Reads};
+    use pvs::ops::{Class, Op, ReadComponents};
     if field.name != "PVS_DST_OPCODE" {
         return Vec::new();
     }
@@ -572,7 +572,7 @@ fn pvs_columns(_: &WordFormat, field: &Field, value: &Value) -> Vec<Column> {
     let sources: Vec<&str> = ["A", "B", "C"]
         .into_iter()
         .zip(info.reads)
-        .filter(|(_, r)| *r != Reads::Nothing)
+        .filter(|(_, r)| *r != ReadComponents::Nothing)
         .map(|(name, _)| name)
         .collect();
     let operands = if sources.is_empty() { "none".to_owned() } else { sources.join(", ") };
@@ -598,7 +598,7 @@ fn pvs_columns(_: &WordFormat, field: &Field, value: &Value) -> Vec<Column> {
 }
 
 fn r700_columns(word: &WordFormat, field: &Field, value: &Value) -> Vec<Column> {
-    use r700::ops::{AluInfo, Available, Kind, Op2, Op3, Slots, Units};
+    use r700::ops::{AluInfo, Available, Op2, Op3, SideEffect, Slots, Units};
     if field.name != "ALU_INST" {
         return Vec::new();
     }
@@ -620,10 +620,10 @@ fn r700_columns(word: &WordFormat, field: &Field, value: &Value) -> Vec<Column> 
     let mut columns: Vec<Column> = formula.into_iter().collect();
     columns.extend([("operands", info.operands.to_string()), ("slots", slots.to_owned())]);
     match info.kind {
-        Kind::Plain => {}
-        Kind::PredSet => columns.push(("also", "sets the predicate".to_owned())),
-        Kind::Kill => columns.push(("also", "kills pixels".to_owned())),
-        Kind::Mova => columns.push(("also", "writes the address register".to_owned())),
+        SideEffect::Plain => {}
+        SideEffect::PredSet => columns.push(("also", "sets the predicate".to_owned())),
+        SideEffect::Kill => columns.push(("also", "kills pixels".to_owned())),
+        SideEffect::Mova => columns.push(("also", "writes the address register".to_owned())),
     }
     match info.available {
         Available::All => {}

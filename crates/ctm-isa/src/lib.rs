@@ -24,4 +24,4 @@ pub mod table;
 pub mod vocabulary;
 pub mod x1k;
 
-pub use rules::Rule;
+pub use rules::ProgramRule;

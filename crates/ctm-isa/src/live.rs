@@ -96,7 +96,7 @@ pub struct Liveness {
 
 /// A write to one register.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Written {
+pub(crate) struct RegisterWrite {
     pub(crate) slot: u32,
     pub(crate) register: u8,
     pub(crate) mask: u8,
@@ -106,11 +106,11 @@ pub(crate) struct Written {
 
 /// An instruction on the paths of a program.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Node {
+pub(crate) struct PathNode {
     pub(crate) slot: u32,
     /// Its reads, with their slots.
     pub(crate) reads: Vec<(u32, Channels)>,
-    pub(crate) writes: Vec<Written>,
+    pub(crate) writes: Vec<RegisterWrite>,
     pub(crate) next: Vec<usize>,
 }
 
@@ -118,9 +118,9 @@ pub(crate) struct Node {
 const EFFORT: usize = 4_000_000;
 
 /// The values of the nodes of a program.
-pub(crate) fn solve(nodes: &[Node]) -> Liveness {
+pub(crate) fn solve(nodes: &[PathNode]) -> Liveness {
     let mut result = Liveness::default();
-    let all = |node: &Node| {
+    let all = |node: &PathNode| {
         let mut set = Channels::default();
         node.reads.iter().for_each(|(_, read)| {
             set.join(read);
@@ -164,7 +164,7 @@ pub(crate) fn solve(nodes: &[Node]) -> Liveness {
     for node in nodes {
         for write in &node.writes {
             let readers = readers(nodes, &kills, node, write, &mut seen, &mut effort);
-            let Written { slot, register, mask, .. } = *write;
+            let RegisterWrite { slot, register, mask, .. } = *write;
             match known.entry((slot, register, mask)) {
                 Entry::Occupied(known) => result.values[*known.get()].readers.extend(readers),
                 Entry::Vacant(place) => {
@@ -193,10 +193,10 @@ struct VisitedElements {
 
 /// The slots that read a written value.
 fn readers(
-    nodes: &[Node],
+    nodes: &[PathNode],
     kills: &[Channels],
-    from: &Node,
-    write: &Written,
+    from: &PathNode,
+    write: &RegisterWrite,
     seen: &mut VisitedElements,
     effort: &mut usize,
 ) -> Vec<u32> {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 /// One rule on programs; `T` is the theme of rules of an instruction set.
 #[derive(Debug)]
-pub struct Rule<T> {
+pub struct ProgramRule<T> {
     /// Kebab-case, stable: by this name a rule is allowed.
     pub name: &'static str,
     /// Its theme.
@@ -20,7 +20,7 @@ pub struct Rule<T> {
 
 /// A row of a table of rules: the rule, and the function that looks whether a program keeps it.
 pub(crate) struct Row<T, F> {
-    pub(crate) rule: Rule<T>,
+    pub(crate) rule: ProgramRule<T>,
     run: F,
 }
 
@@ -32,7 +32,7 @@ pub(crate) const fn row<T: Copy, F: Copy>(
     run: F,
     doc: &'static str,
 ) -> Row<T, F> {
-    Row { rule: Rule { name, theme, severity, cite, doc }, run }
+    Row { rule: ProgramRule { name, theme, severity, cite, doc }, run }
 }
 
 /// Applies every rule but those named in `allowed`; findings about the whole program first, then by instruction.

@@ -131,7 +131,7 @@ fn its_words_are_those_of_its_texts() {
     assert!(page.contains(&format!("`{}`, a tab, `sge r1, r2, r3`", words.join(" "))), "{words:?}");
 
     let text = "ALU:\n 0 z: SETGE R37.z, R78.z, R10.z\nEND_OF_PROGRAM\n";
-    let program = r700::text::assemble(text, &r700::text::Options::default()).program.unwrap();
+    let program = r700::text::assemble(text, &r700::text::TextOptions::default()).program.unwrap();
     let place = program.words.len() - 2;
     let (first, second) = (program.words[place], program.words[place + 1]);
     assert_eq!(second >> 7 & 0x7ff, Op2::Setge as u32);

@@ -7,7 +7,7 @@
 use ctm_isa::pvs::check::{Theme, check, check_allowing, rule, rules};
 use ctm_isa::pvs::flow;
 use ctm_isa::pvs::text::assemble;
-use ctm_isa::pvs::{Program, Words};
+use ctm_isa::pvs::{VertexProgram, Words};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn program(text: &str) -> Program {
+fn program(text: &str) -> VertexProgram {
     let assembly = assemble(text);
     assert!(assembly.diagnostics.is_empty(), "{:#?}\n{text}", assembly.diagnostics);
     assembly.program.unwrap()
@@ -43,7 +43,7 @@ fn programs_of_a_real_compiler_are_clean() {
             .lines()
             .map(|line| <Words>::try_from(line.split(' ').map(word).collect::<Vec<u32>>()).unwrap())
             .collect();
-        let found = check(&Program::from_words(words));
+        let found = check(&VertexProgram::from_words(words));
         assert!(found.is_empty(), "{name}: {found:#?}");
     }
 }
@@ -67,7 +67,8 @@ fn any_words_are_checked() {
     let mut slowest = std::time::Duration::ZERO;
     for round in 0..600 {
         let size = 1 + random.next() % if round % 50 == 0 { 1024 } else { 40 };
-        let mut program = Program::from_words((0..size).map(|_| std::array::from_fn(|_| random.next())).collect());
+        let mut program =
+            VertexProgram::from_words((0..size).map(|_| std::array::from_fn(|_| random.next())).collect());
         let mask = size.next_power_of_two() - 1;
         let masks = mask << 16 | mask;
         let registers = std::array::from_fn(|_| [random.next() & masks, random.next() & masks, random.next()]);

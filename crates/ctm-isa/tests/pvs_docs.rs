@@ -3,9 +3,9 @@
 //! `UPDATE_EXPECT=1 cargo test -p ctm-isa --test suite pvs_docs` rewrites the tables.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use ctm_isa::pvs::Program;
+use ctm_isa::pvs::VertexProgram;
 use ctm_isa::pvs::ops::Op;
-use ctm_isa::pvs::text::{Options, assemble, disassemble, vocabulary};
+use ctm_isa::pvs::text::{ListingOptions, assemble, disassemble, vocabulary};
 use ctm_isa::vocabulary::WordKind;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -32,10 +32,14 @@ fn examples_assemble_and_come_back() {
         let assembly = assemble(&block);
         assert!(assembly.diagnostics.is_empty(), "{:#?}\n{block}", assembly.diagnostics);
         let program = assembly.program.unwrap();
-        let listing = disassemble(&program, &Options::default());
+        let listing = disassemble(&program, &ListingOptions::default());
         assert!(!listing.contains(".word"), "{listing}");
         let back = assemble(&listing).program.unwrap();
-        assert_eq!(Program { spans: Vec::new(), ..back }, Program { spans: Vec::new(), ..program }, "{listing}");
+        assert_eq!(
+            VertexProgram { spans: Vec::new(), ..back },
+            VertexProgram { spans: Vec::new(), ..program },
+            "{listing}"
+        );
     }
 }
 

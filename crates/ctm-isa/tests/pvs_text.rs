@@ -5,9 +5,9 @@ use ctm_isa::pvs::flow::{self, FlowSlot, NO_FLOW};
 use ctm_isa::pvs::formats::{DualMath, FlowLoopIndex, OpDst, Src};
 use ctm_isa::pvs::inst::{Inst, stray_bits};
 use ctm_isa::pvs::ops::{AddrMode, FlowOp, MacroOp, MathOp, Op, Select, VectorOp};
-use ctm_isa::pvs::program::{Literal, Symbol, SymbolKind};
-use ctm_isa::pvs::text::{Options, assemble, disassemble};
-use ctm_isa::pvs::{Program, Words};
+use ctm_isa::pvs::program::{Literal, SymbolKind, VertexSymbol};
+use ctm_isa::pvs::text::{ListingOptions, assemble, disassemble};
+use ctm_isa::pvs::{VertexProgram, Words};
 use ctm_isa::table::WordFormat;
 use std::path::PathBuf;
 
@@ -27,11 +27,11 @@ fn corpus() -> Vec<(String, Vec<Words>)> {
 }
 
 /// The program that a program's text gives, without its spans.
-fn there_and_back(program: &Program) -> Program {
-    let text = disassemble(program, &Options::default());
+fn there_and_back(program: &VertexProgram) -> VertexProgram {
+    let text = disassemble(program, &ListingOptions::default());
     let assembly = assemble(&text);
     assert!(assembly.diagnostics.is_empty(), "{:#?}\n{text}", assembly.diagnostics);
-    Program { spans: Vec::new(), ..assembly.program.unwrap() }
+    VertexProgram { spans: Vec::new(), ..assembly.program.unwrap() }
 }
 
 #[test]
@@ -42,8 +42,8 @@ fn programs_of_a_real_compiler_come_back() {
         for words in &words {
             assert_eq!(Inst::decode(words).map(|inst| inst.encode()), Ok(*words), "{name}");
         }
-        let program = Program::from_words(words);
-        let text = disassemble(&program, &Options::default());
+        let program = VertexProgram::from_words(words);
+        let text = disassemble(&program, &ListingOptions::default());
         assert!(!text.contains(".word") && !text.contains("PVS_"), "{name}\n{text}");
         assert_eq!(there_and_back(&program), program, "{name}");
     }
@@ -96,14 +96,14 @@ fn every_legal_instruction_has_a_text() {
     let mut random = Random(0x0123_4567_89ab_cdef);
     let mut seen = std::collections::HashSet::new();
     for _ in 0..500 {
-        let program = Program::from_words((0..40).map(|_| random.inst()).collect());
+        let program = VertexProgram::from_words((0..40).map(|_| random.inst()).collect());
         for words in &program.words {
             let inst = Inst::decode(words).unwrap();
             assert_eq!(inst.encode(), *words);
             assert_eq!(stray_bits(words), Ok([0; 4]));
             seen.insert((inst.op, inst.dual().map(|(op, _)| op)));
         }
-        let text = disassemble(&program, &Options { addresses: false, words: false });
+        let text = disassemble(&program, &ListingOptions { addresses: false, words: false });
         assert!(!text.contains(".word"), "{text}");
         assert_eq!(there_and_back(&program), program);
     }
@@ -134,12 +134,12 @@ fn every_field_has_a_text() {
         }
     }
     for words in programs.chunks(1000) {
-        let program = Program::from_words(words.to_vec());
+        let program = VertexProgram::from_words(words.to_vec());
         assert_eq!(there_and_back(&program), program);
         // Words without a text are those that cannot be decoded.
         for words in words {
-            let one = Program::from_words(vec![*words]);
-            let text = disassemble(&one, &Options::default());
+            let one = VertexProgram::from_words(vec![*words]);
+            let text = disassemble(&one, &ListingOptions::default());
             assert_eq!(text.contains(".word"), Inst::decode(words).is_err(), "{text}");
         }
     }
@@ -149,8 +149,9 @@ fn every_field_has_a_text() {
 fn any_words_come_back() {
     let mut random = Random(0xfeed_0000_1234_5678);
     for _ in 0..300 {
-        let mut program =
-            Program::from_words((0..1 + random.below(60)).map(|_| std::array::from_fn(|_| random.next())).collect());
+        let mut program = VertexProgram::from_words(
+            (0..1 + random.below(60)).map(|_| std::array::from_fn(|_| random.next())).collect(),
+        );
         if random.below(2) == 0 {
             program.first = random.next() as u16;
             program.last = random.next() as u16;
@@ -172,8 +173,8 @@ fn any_words_come_back() {
 
 #[test]
 fn symbols_and_literals_come_back() {
-    let symbol = |name: &str, kind, index| Symbol { name: name.to_owned(), kind, index };
-    let mut program = Program::from_words(vec![[0; 4]]);
+    let symbol = |name: &str, kind, index| VertexSymbol { name: name.to_owned(), kind, index };
+    let mut program = VertexProgram::from_words(vec![[0; 4]]);
     program.symbols = vec![
         symbol("position", SymbolKind::Input, 0),
         symbol("position", SymbolKind::Output, 0),
@@ -228,7 +229,8 @@ fn lines_and_their_words() {
         let words: Vec<u32> = hex.split(' ').map(|w| u32::from_str_radix(w, 16).unwrap()).collect();
         let words: Words = words.try_into().unwrap();
         assert_eq!(words_of(text).map(|w| format!("{w:08X}")), words.map(|w| format!("{w:08X}")), "{text}");
-        let listing = disassemble(&Program::from_words(vec![words]), &Options { addresses: false, words: false });
+        let listing =
+            disassemble(&VertexProgram::from_words(vec![words]), &ListingOptions { addresses: false, words: false });
         let listing = listing.trim();
         assert_eq!(listing.split_whitespace().eq(text.split_whitespace()), !only_read, "{listing} for {text}");
         let inst = Inst::decode(&words).unwrap();

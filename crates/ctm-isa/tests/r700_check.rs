@@ -32,7 +32,7 @@ use ctm_isa::r700::check::{Theme, check, check_allowing, rule, rules};
 use ctm_isa::r700::formats;
 use ctm_isa::r700::ops::{CfAluOp, CfOp, Chan, ExportOp, MemOp, Op2, Op3, SpecialSel, TexOp, VtxOp};
 use ctm_isa::r700::program::Stage;
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use ctm_isa::table::WordFormat;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -330,14 +330,14 @@ fn unlocked_constants_say_what_locks_them() {
         [("KC0[0]", "`KCACHE0(CB0:0-15)`"), ("KC0[16]", "`KCACHE0(CB0:0-31)`"), ("KC1[15]", "`KCACHE1(CB0:0-15)`")]
     {
         let source = format!("ALU:\n x: MOV R0.x, {operand}.x\nEXP_DONE: PIX0, R0.xxxx\nEND_OF_PROGRAM\n");
-        let program = assemble(&source, &Options::default()).program.unwrap();
+        let program = assemble(&source, &TextOptions::default()).program.unwrap();
         let found = check(&program);
         let found: Vec<_> = found.iter().filter(|d| d.rule == "kcache-window").collect();
         let [one] = found[..] else { panic!("{operand}: {found:?}") };
         assert!(one.help.as_deref().is_some_and(|help| help.contains(lock)), "{operand}: {one:?}");
         // That fixes it.
         let locked = source.replace("ALU:", &format!("ALU: {}", lock.trim_matches('`')));
-        let program = assemble(&locked, &Options::default()).program.unwrap();
+        let program = assemble(&locked, &TextOptions::default()).program.unwrap();
         assert!(!check(&program).iter().any(|d| d.rule == "kcache-window"), "{locked}");
     }
 }

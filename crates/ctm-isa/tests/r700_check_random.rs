@@ -8,16 +8,16 @@ use ctm_isa::r700::check::check_allowing;
 use ctm_isa::r700::inst::{Cf, ClauseBody};
 use ctm_isa::r700::ops::{AluOp, CfAluOp, CfOp, ExportOp, KcacheMode, Op2, Source, SpecialSel};
 use ctm_isa::r700::program::{Stage, Usage};
-use ctm_isa::r700::random::{self, Shape};
-use ctm_isa::r700::text::{self, Options};
+use ctm_isa::r700::random::{self, RandomContents};
+use ctm_isa::r700::text::{self, TextOptions};
 use std::collections::BTreeSet;
 
 /// Programs of every kind, large and small, with everything or nothing.
-fn programs(count: u64) -> impl Iterator<Item = (u64, Shape, Program)> {
+fn programs(count: u64) -> impl Iterator<Item = (u64, RandomContents, Program)> {
     (0..count).map(|seed| {
         let stage = Stage::ALL[seed as usize % Stage::ALL.len()];
         let bit = |n: u64| seed >> n & 1 == 0;
-        let shape = Shape {
+        let shape = RandomContents {
             clauses: 1 + seed as usize % 23,
             groups: 1 + seed as usize % 17,
             flow: bit(0) || bit(1),
@@ -27,7 +27,7 @@ fn programs(count: u64) -> impl Iterator<Item = (u64, Shape, Program)> {
             memory: bit(4),
             kills: bit(5),
             compiled: bit(6),
-            ..Shape::all(stage)
+            ..RandomContents::all(stage)
         };
         (seed, shape, random::program(seed, &shape))
     })
@@ -77,8 +77,8 @@ fn words_go_round() {
 #[test]
 fn text_goes_round() {
     for (seed, _, program) in programs(200) {
-        let listing = text::disassemble(&program, &Options::default());
-        let assembly = text::assemble(&listing, &Options::default());
+        let listing = text::disassemble(&program, &TextOptions::default());
+        let assembly = text::assemble(&listing, &TextOptions::default());
         let again = assembly.program.unwrap_or_else(|| panic!("seed {seed}: {:?}\n{listing}", assembly.diagnostics));
         assert_eq!(again.words, program.words, "seed {seed}\n{listing}");
         assert_eq!((again.gprs, again.stack, again.stage), (program.gprs, program.stack, program.stage), "seed {seed}");

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use ctm_isa::r700::text::{Options, assemble, disassemble};
+use ctm_isa::r700::text::{TextOptions, assemble, disassemble};
 
 fn blocks(tag: &str) -> Vec<String> {
     let page = ["r700-assembly", "r700-assembly-fetches", "r700-containers"]
@@ -23,12 +23,12 @@ fn examples_assemble_and_print_to_the_same_words() {
     let all = blocks("r700");
     assert!(all.len() >= 9, "{}", all.len());
     for source in &all {
-        let assembly = assemble(source, &Options::default());
+        let assembly = assemble(source, &TextOptions::default());
         let allowed = ["no-end", "slot-element"];
         assert!(assembly.diagnostics.iter().all(|d| allowed.contains(&d.rule)), "{source}\n{:?}", assembly.diagnostics);
         let program = assembly.program.unwrap();
-        let text = disassemble(&program, &Options::default());
-        let again = assemble(&text, &Options::default()).program.unwrap();
+        let text = disassemble(&program, &TextOptions::default());
+        let again = assemble(&text, &TextOptions::default()).program.unwrap();
         assert_eq!(
             (again.words, again.stage, again.symbols),
             (program.words, program.stage, program.symbols),
@@ -36,16 +36,16 @@ fn examples_assemble_and_print_to_the_same_words() {
         );
     }
     // The second block is the first as it is printed.
-    let words = |i: usize| assemble(&all[i], &Options::default()).program.unwrap().words;
+    let words = |i: usize| assemble(&all[i], &TextOptions::default()).program.unwrap().words;
     assert_eq!(words(0), words(1));
-    let first = assemble(&all[0], &Options::default()).program.unwrap();
-    assert_eq!(disassemble(&first, &Options { header: false, ..Options::default() }), all[1]);
+    let first = assemble(&all[0], &TextOptions::default()).program.unwrap();
+    assert_eq!(disassemble(&first, &TextOptions { header: false, ..TextOptions::default() }), all[1]);
 }
 
 #[test]
 fn wrong_examples_are_refused() {
     for source in blocks("r700-error") {
-        let rules: Vec<_> = assemble(&source, &Options::default()).diagnostics.iter().map(|d| d.rule).collect();
+        let rules: Vec<_> = assemble(&source, &TextOptions::default()).diagnostics.iter().map(|d| d.rule).collect();
         assert_eq!(rules, ["unknown-mnemonic", "two-slots", "label"]);
     }
 }

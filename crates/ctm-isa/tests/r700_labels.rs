@@ -4,11 +4,11 @@
 
 use ctm_isa::diag::Severity;
 use ctm_isa::r700::check::check;
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 
 /// The words of a text without errors, and its warnings' rules.
 fn words(text: &str) -> (Vec<u32>, Vec<&'static str>) {
-    let assembly = assemble(text, &Options::default());
+    let assembly = assemble(text, &TextOptions::default());
     let program = assembly.program.unwrap_or_else(|| panic!("{text}\n{:#?}", assembly.diagnostics));
     (program.words, assembly.diagnostics.iter().map(|d| d.rule).collect())
 }
@@ -75,7 +75,7 @@ fn a_group_that_no_units_hold_is_still_wrong() {
         // Two lines of a reduction that write one element.
         "0 x: DOT4 R1.z, R0.x, R2.x\n y: DOT4 R1.z, R0.y, R2.y\n z: DOT4 ____, R0.z, R2.z\n w: DOT4 ____, R0.w, R2.w",
     ] {
-        let assembly = assemble(&program(groups), &Options::default());
+        let assembly = assemble(&program(groups), &TextOptions::default());
         assert!(assembly.diagnostics.iter().any(|d| d.severity == Severity::Error), "{groups}");
         assert_eq!(assembly.program, None);
     }
@@ -114,7 +114,7 @@ END_OF_PROGRAM
 fn a_negated_choice_is_no_warning() {
     // A compiler's `c ? a : -b` on floats: the sign bit is meant.
     let text = program(" x: CNDE_INT R1.x, R0.y, R1.x, -R2.x");
-    let program = assemble(&text, &Options::default()).program.unwrap();
+    let program = assemble(&text, &TextOptions::default()).program.unwrap();
     let found: Vec<_> = check(&program).into_iter().filter(|d| d.rule == "negated-choice").collect();
     assert!(found.iter().all(|d| d.severity == Severity::Note), "{found:?}");
 }

@@ -3,16 +3,16 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use ctm_isa::r700::inst::{AluClause, Cf, ClauseBody, Group, Slot};
-use ctm_isa::r700::ops::{CfAluOp, CfOp, Source, Unit};
+use ctm_isa::r700::ops::{AluUnit, CfAluOp, CfOp, Source};
 use ctm_isa::r700::program::{Chip, SymbolKind};
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use ctm_isa::r700::{Program, ports};
 
 fn assembled(source: &str) -> Program {
-    with(source, &Options::default())
+    with(source, &TextOptions::default())
 }
 
-fn with(source: &str, options: &Options) -> Program {
+fn with(source: &str, options: &TextOptions) -> Program {
     let assembly = assemble(source, options);
     // Most of these texts are clauses without an end.
     let found: Vec<_> = assembly.diagnostics.iter().filter(|d| d.rule != "no-end").collect();
@@ -143,7 +143,7 @@ fn a_clause_that_cannot_be_cut_is_refused() {
     for i in 1..140 {
         source += &format!("{i} x: ADD R1.x, PV.x, R0.x\n");
     }
-    let assembly = assemble(&(source + "EXP_DONE: PIX0, R1.xxxx\nEND_OF_PROGRAM\n"), &Options::default());
+    let assembly = assemble(&(source + "EXP_DONE: PIX0, R1.xxxx\nEND_OF_PROGRAM\n"), &TextOptions::default());
     assert_eq!(assembly.diagnostics.iter().map(|d| d.rule).collect::<Vec<_>>(), ["clause-size"]);
 }
 
@@ -183,7 +183,7 @@ fn a_clause_is_not_cut_behind_a_change_of_the_mask() {
     let early = source.replace("100 x: PRED_SETE ____, R0.x, 0.0f UPDATE_EXEC_MASK", "100 x: ADD R1.x, R1.x, R0.x");
     let early =
         early.replace("0 x: ADD R1.x, R1.x, R0.x\n1 x:", "0 x: PRED_SETE ____, R0.x, 0.0f UPDATE_EXEC_MASK\n1 x:");
-    let assembly = assemble(&early, &Options::default());
+    let assembly = assemble(&early, &TextOptions::default());
     assert_eq!(assembly.diagnostics.iter().map(|d| d.rule).collect::<Vec<_>>(), ["clause-size"]);
 }
 
@@ -208,7 +208,7 @@ fn cutting_does_not_move_numbered_targets() {
     let fetches: String = (0..17).map(|i| format!("SAMPLE R{i}.xyzw, R0.xy__, t0, s0\n")).collect();
     let assembly = assemble(
         &format!("TEX:\n{fetches}JUMP ADDR(2)\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n"),
-        &Options::default(),
+        &TextOptions::default(),
     );
     assert!(assembly.diagnostics.iter().any(|d| d.rule == "clause-size"), "{:?}", assembly.diagnostics);
 }
@@ -263,9 +263,9 @@ fn solving_agrees_with_trying_everything() {
 #[test]
 fn a_group_without_ports_becomes_two_when_asked() {
     let source = "ALU:\n0 x: MULADD R0.x, R1.x, R2.x, R3.x\n  y: MULADD R0.y, R4.x, R5.x, R6.x\n  z: MOV R0.z, 2.0f\n1 x: MOV R7.x, R0.y\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n";
-    let refused = assemble(source, &Options::default());
+    let refused = assemble(source, &TextOptions::default());
     assert_eq!(refused.diagnostics.iter().map(|d| d.rule).collect::<Vec<_>>(), ["read-port"]);
-    let program = with(source, &Options { split_groups: true, ..Options::default() });
+    let program = with(source, &TextOptions { split_groups: true, ..TextOptions::default() });
     let all: Vec<String> = clauses(&program)[0].groups.iter().map(units).collect();
     assert_eq!(all, ["xz", "y", "x"]);
     for group in &clauses(&program)[0].groups {
@@ -273,11 +273,13 @@ fn a_group_without_ports_becomes_two_when_asked() {
     }
     // An exchange reads both registers before it writes either: it cannot be two groups.
     let exchange = "ALU:\n0 x: MULADD R1.x, R2.y, R3.x, R4.x\n  y: MULADD R2.y, R1.x, R5.x, R6.x\n";
-    let assembly = assemble(exchange, &Options { split_groups: true, ..Options::default() });
+    let assembly = assemble(exchange, &TextOptions { split_groups: true, ..TextOptions::default() });
     assert_eq!(assembly.diagnostics.iter().map(|d| d.rule).collect::<Vec<_>>(), ["read-port"]);
     // The next group may not read results that the first part alone has.
-    let assembly =
-        assemble(&source.replace("R7.x, R0.y", "R7.x, PV.x"), &Options { split_groups: true, ..Options::default() });
+    let assembly = assemble(
+        &source.replace("R7.x, R0.y", "R7.x, PV.x"),
+        &TextOptions { split_groups: true, ..TextOptions::default() },
+    );
     assert!(assembly.diagnostics.iter().any(|d| d.rule == "read-port"), "{:?}", assembly.diagnostics);
 }
 
@@ -328,7 +330,7 @@ fn settings_in_comments_are_kept() {
 fn a_wrong_count_lays_the_clauses_out_anew() {
     // As other assemblers' listings have it: their literals are not counted.
     let source = "00 ALU: ADDR(32) CNT(1)\n  0 x: MOV R0.x, (0x40000000, 2.0f).x\n01 EXP_DONE: PIX0, R0\n02 ALU: ADDR(33) CNT(1)\n  1 x: NOP ____\n03 NOP NO_BARRIER\nEND_OF_PROGRAM\n";
-    let assembly = assemble(source, &Options::default());
+    let assembly = assemble(source, &TextOptions::default());
     assert_eq!(assembly.diagnostics.iter().map(|d| d.rule).collect::<Vec<_>>(), ["count"]);
     let program = assembly.program.unwrap();
     let at: Vec<_> = program.decode().entries.iter().filter_map(|e| e.cf.unwrap().clause()).collect();
@@ -344,7 +346,7 @@ fn stack_entries_depend_on_the_chip() {
     }
     source += "POP POP_CNT(5)\nLOOP_END ADDR(inside)\nout:\nEXP_DONE: PIX0, R0\nEND_OF_PROGRAM\n";
     for (chip, entries) in [(Chip::Rv770, 3), (Chip::Rv740, 3), (Chip::Rv730, 2), (Chip::Rv710, 2)] {
-        assert_eq!(with(&source, &Options { chip, ..Options::default() }).stack, entries, "{}", chip.name());
+        assert_eq!(with(&source, &TextOptions { chip, ..TextOptions::default() }).stack, entries, "{}", chip.name());
     }
 }
 
@@ -354,7 +356,7 @@ fn else_after_needs_no_stack() {
     let clause = |op: &str| format!("{op}:\n x: MOV R1.x, 1.0f\n");
     let (begin, end) = (["ALU_PUSH_BEFORE", "ALU_ELSE_AFTER"].map(clause).concat(), clause("ALU_POP_AFTER"));
     let source = format!("{}{}EXP_DONE: PIX0, R1.xyzw\nEND_OF_PROGRAM\n", begin.repeat(5), end.repeat(5));
-    let program = with(&source, &Options { chip: Chip::Rv770, ..Options::default() });
+    let program = with(&source, &TextOptions { chip: Chip::Rv770, ..TextOptions::default() });
     // Five pushes and two subentries more, four to an entry.
     assert_eq!(program.stack, 2);
     let rules: Vec<_> = ctm_isa::r700::check::check(&program).into_iter().map(|found| found.rule).collect();
@@ -367,5 +369,5 @@ fn spans_lead_back_to_the_text() {
     let program = assembled(source);
     let at = |slot: usize| &source[program.spans[slot].start as usize..program.spans[slot].end as usize];
     assert_eq!((at(0), at(1), at(2)), ("ALU:", "EXP_DONE: PIX0, R0.xyzw", "x: MOV R0.x, R1.x"));
-    assert_eq!(Unit::ALL.len(), 5);
+    assert_eq!(AluUnit::ALL.len(), 5);
 }

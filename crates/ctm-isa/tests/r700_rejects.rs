@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 
 fn findings(source: &str) -> Vec<String> {
-    let assembly = assemble(source, &Options::default());
+    let assembly = assemble(source, &TextOptions::default());
     assembly
         .diagnostics
         .iter()
@@ -76,7 +76,7 @@ fn no_text_makes_the_assembler_panic() {
             }
         }
         let text = String::from_utf8_lossy(&text);
-        let assembly = assemble(&text, &Options { split_groups: true, ..Options::default() });
+        let assembly = assemble(&text, &TextOptions { split_groups: true, ..TextOptions::default() });
         for d in &assembly.diagnostics {
             for label in &d.labels {
                 assert!(label.span.end as usize <= text.len(), "{d:?}");

@@ -5,7 +5,7 @@
 use ctm_isa::r700::Program;
 use ctm_isa::r700::inst::{ClauseBody, decode_program};
 use ctm_isa::r700::ports;
-use ctm_isa::r700::text::{Options, assemble, disassemble};
+use ctm_isa::r700::text::{TextOptions, assemble, disassemble};
 use std::path::{Path, PathBuf};
 
 fn read_hex(path: &Path) -> Vec<u32> {
@@ -30,8 +30,8 @@ fn corpus() -> Vec<(PathBuf, Vec<u32>)> {
 
 fn exact(words: &[u32], name: &str) -> String {
     let program = Program { words: words.to_vec(), ..Program::default() };
-    let text = disassemble(&program, &Options { header: false, ..Options::default() });
-    let again = assemble(&text, &Options::default());
+    let text = disassemble(&program, &TextOptions { header: false, ..TextOptions::default() });
+    let again = assemble(&text, &TextOptions::default());
     let Some(assembled) = again.program else { panic!("{name}: {:#?}\n{text}", again.diagnostics) };
     if assembled.words != words {
         let at = assembled.words.iter().zip(words).position(|(a, b)| a != b);
@@ -316,7 +316,7 @@ fn corpus_survives_without_annotations() {
         assert!(!text.contains("VEC_") && !text.contains(" CNT(") && !text.contains("PV1"), "{text}");
         // The NOP that LLVM puts past the end, by address: the clauses now lie elsewhere.
         let text = text.split("\n.org").next().unwrap();
-        let again = assemble(text, &Options::default());
+        let again = assemble(text, &TextOptions::default());
         let Some(program) = again.program else { panic!("{name}: {:#?}\n{text}", again.diagnostics) };
         assert_eq!(essence(&words), essence(&program.words), "{name}\n{text}");
         if name.contains("mesa") {
@@ -366,7 +366,7 @@ fn one_mebibyte() -> Vec<u32> {
         text + "END_OF_PROGRAM\n"
     };
     let clauses = (1 << 18) / 2 / 118;
-    let assembly = assemble(&source(clauses), &Options::default());
+    let assembly = assemble(&source(clauses), &TextOptions::default());
     assembly.program.unwrap_or_else(|| panic!("{:#?}", assembly.diagnostics)).words
 }
 
@@ -377,10 +377,10 @@ fn one_mebibyte_takes_less_than_a_second_each_way() {
     let words = one_mebibyte();
     let program = Program { words, ..Program::default() };
     let start = std::time::Instant::now();
-    let text = disassemble(&program, &Options::default());
+    let text = disassemble(&program, &TextOptions::default());
     let printed = start.elapsed();
     let start = std::time::Instant::now();
-    let again = assemble(&text, &Options::default()).program.unwrap();
+    let again = assemble(&text, &TextOptions::default()).program.unwrap();
     let read = start.elapsed();
     println!("{} words, {} bytes of text: printed in {printed:?}, read in {read:?}", program.words.len(), text.len());
     assert!(program.words.len() * 4 > 1_000_000 && again.words == program.words);
@@ -396,7 +396,7 @@ fn entry_by_label_is_the_slot_behind_it() {
              EXP_DONE: PIX0, R0.xxxx\nEND_OF_PROGRAM\n"
         )
     };
-    let read = |entry: &str| assemble(&text(entry), &Options::default());
+    let read = |entry: &str| assemble(&text(entry), &TextOptions::default());
     let (by_label, by_slot) = (read("main").program.unwrap(), read("2").program.unwrap());
     assert_eq!((by_label.entry, &by_label.words), (2, &by_slot.words));
     // The registers and the stack are those of the instructions that are reached from there.
@@ -412,7 +412,7 @@ fn entry_by_label_is_the_slot_behind_it() {
 #[test]
 fn listings_of_other_tools() {
     let words = |text: &str| {
-        let found = assemble(text, &Options::default());
+        let found = assemble(text, &TextOptions::default());
         found.program.unwrap_or_else(|| panic!("{text}\n{:#?}", found.diagnostics)).words
     };
     // VEC_… names the code of the field where an operation of all units is in t.
@@ -449,9 +449,9 @@ fn settings_give_a_program_its_registers() {
         (".stage geometry\n; $SQ_PGM_RESOURCES_GS.NUM_GPRS = 6\n; $SQ_PGM_RESOURCES_VS.NUM_GPRS = 9\n", (6, 0)),
     ];
     for (head, expected) in table {
-        let program = assemble(&format!("{head}{end}"), &Options::default()).program.unwrap();
+        let program = assemble(&format!("{head}{end}"), &TextOptions::default()).program.unwrap();
         assert_eq!((program.gprs, program.stack), expected, "{head}");
-        let again = assemble(&disassemble(&program, &Options::default()), &Options::default()).program.unwrap();
+        let again = assemble(&disassemble(&program, &TextOptions::default()), &TextOptions::default()).program.unwrap();
         assert_eq!((again.gprs, again.stack), expected, "{head}");
     }
 }

@@ -5,7 +5,7 @@
 use ctm_isa::r700::Program;
 use ctm_isa::r700::inst::{AluInst, Cf, Fetch};
 use ctm_isa::r700::ops::{AluOp, CfAluOp, CfOp, ExportOp, MemOp, TexOp, VtxOp};
-use ctm_isa::r700::text::{Options, assemble, disassemble};
+use ctm_isa::r700::text::{TextOptions, assemble, disassemble};
 use std::collections::BTreeSet;
 
 /// Words and text of each line, in blocks that blank lines separate.
@@ -27,14 +27,14 @@ fn blocks(file: &str) -> Vec<Vec<(Vec<u32>, String)>> {
 }
 
 fn words_of(text: &str) -> Vec<u32> {
-    let assembly = assemble(text, &Options::default());
+    let assembly = assemble(text, &TextOptions::default());
     assembly.program.unwrap_or_else(|| panic!("{text}\n{:#?}", assembly.diagnostics)).words
 }
 
 /// The lines of a listing with blanks collapsed and numbers in front taken off.
 fn lines_of(words: &[u32]) -> Vec<String> {
     let program = Program { words: words.to_vec(), ..Program::default() };
-    let text = disassemble(&program, &Options { header: false, ..Options::default() });
+    let text = disassemble(&program, &TextOptions { header: false, ..TextOptions::default() });
     text.lines()
         .map(|line| {
             let mut words: Vec<&str> = line.split_whitespace().collect();
@@ -133,7 +133,7 @@ fn other_spellings_are_read() {
 #[test]
 fn colours_that_are_always_exported() {
     use ctm_isa::r700::program::Usage;
-    use ctm_isa::r700::text::{Options, assemble};
+    use ctm_isa::r700::text::{TextOptions, assemble};
     let table: [(&str, u8); 9] = [
         ("EXP: PIX0, R0.xyzw\nEXP_DONE: PIX2, R0.xy01\nEND_OF_PROGRAM\n", 0b101),
         ("EXP_DONE: PIX0, R0.xyzw BURSTCNT(1)\nEND_OF_PROGRAM\n", 0b11),
@@ -160,7 +160,7 @@ fn colours_that_are_always_exported() {
         ("CALL POP_CNT(0) ADDR(sub)\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\nsub:\nRETURN\n", 0),
     ];
     for (text, expected) in table {
-        let assembly = assemble(text, &Options::default());
+        let assembly = assemble(text, &TextOptions::default());
         let program = assembly.program.unwrap_or_else(|| panic!("{text}{:?}", assembly.diagnostics));
         assert_eq!(Usage::always_exported(&program.decode()), expected, "{text}");
     }

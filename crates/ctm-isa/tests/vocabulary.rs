@@ -46,8 +46,9 @@ fn the_words_of_printed_r700_programs_are_known() {
     let mut missing = BTreeSet::new();
     for seed in 0..200 {
         for stage in [Stage::Pixel, Stage::Vertex, Stage::Geometry, Stage::Compute] {
-            let shape = r700::random::Shape { sharing: true, ..r700::random::Shape::all(stage) };
-            let text = r700::text::disassemble(&r700::random::program(seed, &shape), &r700::text::Options::default());
+            let shape = r700::random::RandomContents { sharing: true, ..r700::random::RandomContents::all(stage) };
+            let text =
+                r700::text::disassemble(&r700::random::program(seed, &shape), &r700::text::TextOptions::default());
             missing.extend(unknown(&text, &vocabulary, &fields, "R C KC t s b i CB PIX POS PARAM T PV PS XYZW"));
         }
     }
@@ -62,9 +63,15 @@ fn the_words_of_printed_x1k_programs_are_known() {
     let mut missing = BTreeSet::new();
     for seed in 0..400 {
         for flow in [FlowControl::None, FlowControl::Statements, FlowControl::Raw] {
-            let shape =
-                x1k::random::Shape { instructions: 40, flow, inputs: 2, watches_idle_lanes: true, relative: true };
-            let text = x1k::text::disassemble(&x1k::random::program(seed, &shape), &x1k::text::Options::default());
+            let shape = x1k::random::RandomContents {
+                instructions: 40,
+                flow,
+                inputs: 2,
+                watches_idle_lanes: true,
+                relative: true,
+            };
+            let text =
+                x1k::text::disassemble(&x1k::random::program(seed, &shape), &x1k::text::ListingOptions::default());
             missing.extend(unknown(&text, &vocabulary, &fields, "r c s o i b t L"));
         }
     }
@@ -95,7 +102,8 @@ fn the_words_of_printed_vertex_programs_are_known() {
         let word = |w: &str| u32::from_str_radix(w, 16).expect("a word");
         let lines = block.lines().skip(1).map(|line| line.split(' ').map(word).collect::<Vec<u32>>());
         let words = lines.map(|words| words.try_into().expect("four words")).collect();
-        let text = pvs::text::disassemble(&pvs::Program::from_words(words), &pvs::text::Options::default());
+        let text =
+            pvs::text::disassemble(&pvs::VertexProgram::from_words(words), &pvs::text::ListingOptions::default());
         let without_clamps = text.replace("_sat", "");
         missing.extend(unknown(&without_clamps, &vocabulary, &BTreeSet::new(), "r v c at a o ox L"));
     }

@@ -6,7 +6,7 @@ use ctm_isa::x1k::formats::WORDS;
 use ctm_isa::x1k::inst::{AluInst, Inst, Source, Words, stray_bits};
 use ctm_isa::x1k::ops::{AlphaOp, Imod, InstType, Omod, PredSel, RgbOp, Sel, SrcpOp, Swizzle};
 use ctm_isa::x1k::program::{Literal, Preload, Program, Symbol, SymbolKind};
-use ctm_isa::x1k::text::{Options, assemble, disassemble};
+use ctm_isa::x1k::text::{ListingOptions, assemble, disassemble};
 use std::path::Path;
 
 /// SplitMix64: the same numbers on every host.
@@ -40,7 +40,7 @@ fn without_spans(mut program: Program) -> Program {
     program
 }
 
-fn round_trip(program: &Program, options: &Options) -> String {
+fn round_trip(program: &Program, options: &ListingOptions) -> String {
     let listing = disassemble(program, options);
     let assembly = assemble(&listing);
     let errors: Vec<_> = assembly.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
@@ -91,7 +91,7 @@ fn programs_of_a_compiler() {
     let files = hex_files("tests/corpus/mesa/x1k");
     assert!(files.len() >= 26, "found {}", files.len());
     for (name, words) in files {
-        let listing = round_trip(&Program::from_words(words), &Options::default());
+        let listing = round_trip(&Program::from_words(words), &ListingOptions::default());
         assert!(!listing.contains(".word"), "{name} needs .word:\n{listing}");
         assert!(!listing.contains(" fc "), "{name} has unstructured flow control:\n{listing}");
     }
@@ -101,7 +101,7 @@ fn programs_of_a_compiler() {
 fn comments_change_nothing() {
     for (_, words) in hex_files("tests/corpus/mesa/x1k").into_iter().take(6) {
         for bits in 0..8 {
-            let options = Options { addresses: bits & 1 != 0, explain: bits & 2 != 0, words: bits & 4 != 0 };
+            let options = ListingOptions { addresses: bits & 1 != 0, explain: bits & 2 != 0, words: bits & 4 != 0 };
             round_trip(&Program::from_words(words.clone()), &options);
         }
     }
@@ -206,7 +206,7 @@ fn random_instructions(seed: u64, wanted: usize) {
             program.uncached = random.one_in(2);
             program.full_flow_control = random.one_in(2);
         }
-        let listing = round_trip(&program, &Options { addresses: false, ..Options::default() });
+        let listing = round_trip(&program, &ListingOptions { addresses: false, ..ListingOptions::default() });
         slots += count;
         lines +=
             listing.lines().filter(|l| l.starts_with("  ") && !l.contains(".word") && !l.contains("endif")).count();
@@ -355,7 +355,7 @@ fn what_compilers_leave_in_unwritten_channels_comes_back() {
     let mut random = Random(0x5eed_0003);
     for _ in 0..400 {
         let words: Vec<Words> = (0..500).map(|_| compiler_words(&mut random)).collect();
-        round_trip(&Program::from_words(words), &Options { addresses: false, ..Options::default() });
+        round_trip(&Program::from_words(words), &ListingOptions { addresses: false, ..ListingOptions::default() });
     }
 }
 
@@ -370,7 +370,7 @@ fn almost_compiled_programs_come_back() {
                 let at = random.below(words.len());
                 words[at][random.below(6)] ^= 1 << random.below(32);
             }
-            round_trip(&Program::from_words(words), &Options { addresses: false, ..Options::default() });
+            round_trip(&Program::from_words(words), &ListingOptions { addresses: false, ..ListingOptions::default() });
         }
     }
 }
@@ -383,7 +383,7 @@ fn unwritten_channels_of_a_four_channel_operand() {
             let words = [masks, 0x0802_0001, 0x0802_0001, rgb, 0x0c60_c040, 0x2049_0040];
             let mut program = vec![words];
             program.push([5, 0, 0, 0, 0, 0]);
-            round_trip(&Program::from_words(program), &Options::default());
+            round_trip(&Program::from_words(program), &ListingOptions::default());
         }
     }
 }
@@ -414,12 +414,12 @@ fn assert_hazards_are_met(name: &str, source: &str) {
     let program = assembly.program.unwrap_or_else(|| panic!("{name}: {:?}\n{source}", assembly.diagnostics));
     let findings = check(&program);
     let missed: Vec<_> = findings.iter().filter(|f| WORKED_OUT.contains(&f.rule)).collect();
-    assert!(missed.is_empty(), "{name}: {missed:#?}\n{}", disassemble(&program, &Options::default()));
+    assert!(missed.is_empty(), "{name}: {missed:#?}\n{}", disassemble(&program, &ListingOptions::default()));
 }
 
 #[test]
 fn what_is_worked_out_satisfies_the_checker() {
-    let options = Options { addresses: false, ..Options::default() };
+    let options = ListingOptions { addresses: false, ..ListingOptions::default() };
     for (name, words) in hex_files("tests/corpus/mesa/x1k") {
         let listing = disassemble(&Program::from_words(words), &options);
         assert_hazards_are_met(&name, &without_settings(&listing));
@@ -518,6 +518,6 @@ fn program_information() {
                 _ => Literal::Bool { index: random.below(32) as u8, value: random.one_in(2) },
             })
             .collect();
-        round_trip(&program, &Options::default());
+        round_trip(&program, &ListingOptions::default());
     }
 }

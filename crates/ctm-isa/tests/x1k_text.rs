@@ -5,7 +5,7 @@ use ctm_isa::x1k::formats::WORDS;
 use ctm_isa::x1k::inst::{Inst, Words};
 use ctm_isa::x1k::ops::{InstType, RenderTarget, UmrtTarget};
 use ctm_isa::x1k::program::{Literal, Preload, Program, Symbol, SymbolKind};
-use ctm_isa::x1k::text::{Options, assemble, disassemble};
+use ctm_isa::x1k::text::{ListingOptions, assemble, disassemble};
 use std::collections::BTreeSet;
 
 const LINES: &str = include_str!("../../../tests/vectors/x1k/text/lines.txt");
@@ -60,7 +60,7 @@ fn words_give_their_line() {
     for (uncached, words, text) in lines() {
         let mut program = Program::from_words(vec![words, [5, 0, 0, 0, 0, 0]]);
         program.uncached = uncached;
-        let listing = disassemble(&program, &Options::default());
+        let listing = disassemble(&program, &ListingOptions::default());
         let line = listing.lines().find(|l| l.starts_with("  ")).unwrap_or("");
         assert_eq!(squeezed(line), text);
     }
@@ -137,7 +137,7 @@ fn flow_control_follows_the_guide() {
         }
         let all: BTreeSet<usize> = (0..found.words.len()).filter(|&pc| found.words[pc][0] & 3 == 2).collect();
         assert_eq!(all, fcs, "the FC instructions of\n{source}");
-        let listing = disassemble(&found, &Options { addresses: false, ..Options::default() });
+        let listing = disassemble(&found, &ListingOptions { addresses: false, ..ListingOptions::default() });
         let listed: Vec<String> = listing.lines().map(squeezed).filter(|l| !l.is_empty()).collect();
         let written: Vec<String> = source.lines().map(squeezed).collect();
         assert_eq!(listed, written);

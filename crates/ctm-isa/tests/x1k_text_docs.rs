@@ -1,7 +1,7 @@
 //! Every block of `docs/x1k-assembly.md` and `docs/x1k-assembly-flow.md` is as the page says.
 
 use ctm_isa::x1k::program::Program;
-use ctm_isa::x1k::text::{Options, assemble, disassemble};
+use ctm_isa::x1k::text::{ListingOptions, assemble, disassemble};
 
 const PAGES: &str =
     concat!(include_str!("../../../docs/x1k-assembly.md"), include_str!("../../../docs/x1k-assembly-flow.md"));
@@ -20,7 +20,7 @@ fn examples_assemble_and_come_back() {
         let assembly = assemble(block);
         assert!(assembly.diagnostics.is_empty(), "{:#?}\n{block}", assembly.diagnostics);
         let program = assembly.program.expect("no findings");
-        let listing = disassemble(&program, &Options::default());
+        let listing = disassemble(&program, &ListingOptions::default());
         assert!(!listing.contains(".word"), "{listing}");
         let back = assemble(&listing).program.expect("a listing assembles");
         assert_eq!(Program { spans: Vec::new(), ..back }, Program { spans: Vec::new(), ..program }, "{listing}");

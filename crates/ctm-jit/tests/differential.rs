@@ -11,7 +11,7 @@ use ctm_isa::x1k::Program;
 use ctm_jit::{Backend, Jit, StreamLimits};
 use ctm_testkit::tries::{Differences, many, on_all_cores, without_each};
 use ctm_testkit::x1k::case::reduce::reduced;
-use ctm_testkit::x1k::case::{Case, KINDS, Kind};
+use ctm_testkit::x1k::case::{Case, CaseKind, KINDS};
 use ctm_testkit::x1k::surfaces::Surfaces;
 
 /// Numbers of programs that once differed, with the cause.
@@ -82,7 +82,7 @@ fn difference(program: &Program, case: &Case, expected: &Ran, engine: &Jit) -> O
 type Ran = (Result<Outcome, Fault>, Surfaces);
 
 /// Compares programs of a kind on all cores; gives each thread's engines.
-fn compare(kind: &Kind) -> Vec<Engines> {
+fn compare(kind: &CaseKind) -> Vec<Engines> {
     let once = ONCE.iter().filter(|once| once.0 == kind.name).map(|once| once.1);
     on_all_cores(kind.seeds().chain(once), Engines::new, |engines, seed, differences| {
         compare_one(kind, engines, seed, differences);
@@ -90,7 +90,7 @@ fn compare(kind: &Kind) -> Vec<Engines> {
 }
 
 /// Compares the program of this number.
-fn compare_one(kind: &Kind, engines: &Engines, seed: u64, differences: &Differences) {
+fn compare_one(kind: &CaseKind, engines: &Engines, seed: u64, differences: &Differences) {
     let (program, case) = kind.make(seed);
     let expected = case.run(&program, &Interp, 1);
     for engine in engines.of(seed) {
@@ -162,7 +162,7 @@ fn raw_flow_control_with_everything() {
 #[ignore = "takes long"]
 fn million() {
     on_all_cores(many(), Engines::new, |engines, seed, differences| {
-        compare_one(&Kind::of_many(seed), engines, seed, differences);
+        compare_one(&CaseKind::of_many(seed), engines, seed, differences);
     });
 }
 
@@ -173,7 +173,7 @@ fn million() {
 fn programs_that_differed_once() {
     let seeds = [2_000_221, 5_265_087, 5_402_307, 5_599_158, 5_844_034, 7_419_843, 88_045_173];
     on_all_cores(seeds.into_iter(), Engines::new, |engines, seed, differences| {
-        compare_one(&Kind::of_many(seed), engines, seed, differences);
+        compare_one(&CaseKind::of_many(seed), engines, seed, differences);
     });
 }
 

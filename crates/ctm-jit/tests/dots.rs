@@ -4,7 +4,7 @@
 use ctm_isa::x1k::random::Random;
 use ctm_jit::{Backend, Jit};
 use ctm_testkit::tries::{on_all_cores, seeds};
-use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces};
+use ctm_testkit::x1k::surfaces::{Case, PaddedArray, Surfaces};
 use std::fmt::Write as _;
 
 /// A number whose products are anywhere from below the range to beyond it, often close to an end.
@@ -92,7 +92,7 @@ fn dot_products_at_the_ends_of_the_range() {
             }
             let mut input = || {
                 let numbers: Vec<u32> = (0..32 * 4 * 4).map(|_| number(r)).collect();
-                Array::new(32, 4, 4, |x, y, c| numbers[((4 * y + u32::from(c)) * 32 + x) as usize])
+                PaddedArray::new(32, 4, 4, |x, y, c| numbers[((4 * y + u32::from(c)) * 32 + x) as usize])
             };
             let inputs = vec![input(), input()];
             let memory = Surfaces { inputs, lends: true, ..Surfaces::two_outputs() };

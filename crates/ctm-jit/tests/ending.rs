@@ -154,7 +154,7 @@ fn run_r700(
     side: u32,
     budget: Budget,
 ) -> (Result<Outcome, Fault>, Duration) {
-    let assembly = ctm_isa::r700::text::assemble(text, &ctm_isa::r700::text::Options::default());
+    let assembly = ctm_isa::r700::text::assemble(text, &ctm_isa::r700::text::TextOptions::default());
     let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
     let constants = r700::Constants::default();
     let domain = Domain { i0: 0, j0: 0, i1: side - 1, j1: side - 1 };

@@ -164,7 +164,7 @@ fn r700(text: &str, stage: Stage, backend: Backend) -> Result<String, String> {
 }
 
 fn r700_launch<T>(text: &str, with: impl FnOnce(&r700::Launch<'_>) -> T) -> T {
-    let assembly = ctm_isa::r700::text::assemble(text, &ctm_isa::r700::text::Options::default());
+    let assembly = ctm_isa::r700::text::assemble(text, &ctm_isa::r700::text::TextOptions::default());
     let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
     let constants = r700::Constants::default();
     let launch = r700::Launch::new(&program, &constants, Domain { i0: 0, j0: 0, i1: 63, j1: 63 });

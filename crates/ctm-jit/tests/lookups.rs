@@ -5,7 +5,7 @@
 use ctm_exec::Interp;
 use ctm_exec::x1k::{Filter, Form, Sampler, Wrap};
 use ctm_jit::{Backend, Jit};
-use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces};
+use ctm_testkit::x1k::surfaces::{Case, PaddedArray, Surfaces};
 
 /// Every coordinate comes from the first input; half of the processors are inactive at the last lookup.
 const DEPENDENT: &str = "
@@ -65,15 +65,15 @@ fn lookups_that_depend() {
         for size in [[7, 5], [1, 1], [1, 9]] {
             // Domains reach beyond the inputs, too.
             let domain = [1, 0, 39, 8];
-            let arrays = [Array::with_pitch(37, [33, 7], channels[0], place), {
+            let arrays = [PaddedArray::with_pitch(37, [33, 7], channels[0], place), {
                 let [w, h] = size;
-                Array::with_pitch(w + 2, size, channels[1], |x, y, c| {
+                PaddedArray::with_pitch(w + 2, size, channels[1], |x, y, c| {
                     0x3f80_0000 | x << 12 | (h - y) << 4 | u32::from(c)
                 })
             }];
             let mut memory = Surfaces { inputs: arrays.into(), direct: true, ..Surfaces::default() };
             for _ in 0..4 {
-                memory.outputs.push(Array::with_pitch(42, [40, 9], 4, |_, _, _| 3));
+                memory.outputs.push(PaddedArray::with_pitch(42, [40, 9], 4, |_, _, _| 3));
             }
             // One engine for all of them: its remembered code must not depend on the forms of inputs.
             let engines: Vec<(String, Jit)> =
@@ -113,13 +113,13 @@ fn lanes_at_rest_read_what_exists() {
         mov   at, r2
 ";
     let far = [3e12, -3e12, f32::MAX, f32::MIN, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
-    let places = Array::with_pitch(40, [40, 9], 4, |x, y, c| {
+    let places = PaddedArray::with_pitch(40, [40, 9], 4, |x, y, c| {
         let n = x + 3 * y + u32::from(c);
         if x < 9 { far[n as usize % far.len()].to_bits() } else { (n as f32 * 0.37 - 4.0).to_bits() }
     });
-    let found = Array::with_pitch(7, [7, 5], 4, |x, y, c| 0x3f80_0000 | x << 12 | y << 4 | u32::from(c));
+    let found = PaddedArray::with_pitch(7, [7, 5], 4, |x, y, c| 0x3f80_0000 | x << 12 | y << 4 | u32::from(c));
     let mut memory = Surfaces { inputs: vec![places, found], direct: true, ..Surfaces::default() };
-    memory.outputs.push(Array::with_pitch(40, [40, 9], 4, |_, _, _| 3));
+    memory.outputs.push(PaddedArray::with_pitch(40, [40, 9], 4, |_, _, _| 3));
     let case = Case { threads: 1, counters: false, ..Case::new(text, [0, 0, 39, 8]) };
     for filter in [Filter::Nearest, Filter::Linear] {
         for wrap in [Wrap::Repeat, Wrap::Mirror] {
@@ -183,10 +183,10 @@ fn lookups_in_every_launch() {
                 let channels = [1 + (n + m) as u8 % 4, 1 + n as u8 % 4];
                 let mut memory = Surfaces {
                     inputs: vec![
-                        Array::with_pitch(41, [33, 7], channels[0], place),
-                        Array::with_pitch(14, [13, 5], channels[1], ctm_testkit::x1k::surfaces::noise),
+                        PaddedArray::with_pitch(41, [33, 7], channels[0], place),
+                        PaddedArray::with_pitch(14, [13, 5], channels[1], ctm_testkit::x1k::surfaces::noise),
                     ],
-                    outputs: vec![Array::with_pitch(42, [40, 12], 4, place)],
+                    outputs: vec![PaddedArray::with_pitch(42, [40, 12], 4, place)],
                     lends: true,
                     ..Surfaces::default()
                 };
@@ -223,7 +223,7 @@ fn lookups_of_other_elements() {
             for (filter, wrap) in
                 [Filter::Nearest, Filter::Linear].into_iter().flat_map(|filter| WRAPS.map(|wrap| (filter, wrap)))
             {
-                let mut found = Array::with_pitch(size[0] + 1, size, 1, |x, y, _| {
+                let mut found = PaddedArray::with_pitch(size[0] + 1, size, 1, |x, y, _| {
                     ctm_testkit::x1k::surfaces::noise(x, y, 0).wrapping_mul(77)
                 });
                 found = found.read_as(form);
@@ -232,8 +232,8 @@ fn lookups_of_other_elements() {
                     (found.width, found.pitch) = (3, 3);
                 }
                 let mut memory = Surfaces {
-                    inputs: vec![Array::with_pitch(41, [33, 7], 4, place), found],
-                    outputs: vec![Array::with_pitch(42, [40, 12], 4, |_, _, _| 3); 4],
+                    inputs: vec![PaddedArray::with_pitch(41, [33, 7], 4, place), found],
+                    outputs: vec![PaddedArray::with_pitch(42, [40, 12], 4, |_, _, _| 3); 4],
                     ..Surfaces::default()
                 };
                 memory.samplers[1] = Sampler { filter, wrap, border };
@@ -277,8 +277,8 @@ fn speed() {
         {
             for channels in [1, 4] {
                 let mut memory = Surfaces {
-                    inputs: vec![Array::new(side / 4, side / 4, channels, ctm_testkit::x1k::surfaces::noise)],
-                    outputs: vec![Array::new(side, side, 4, |_, _, _| 0)],
+                    inputs: vec![PaddedArray::new(side / 4, side / 4, channels, ctm_testkit::x1k::surfaces::noise)],
+                    outputs: vec![PaddedArray::new(side, side, 4, |_, _, _| 0)],
                     ..Surfaces::default()
                 };
                 memory.samplers[0] = Sampler { filter, wrap: [wrap; 2], border };

@@ -3,7 +3,7 @@
 
 use ctm_exec::Engine;
 use ctm_jit::{Backend, Jit};
-use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces};
+use ctm_testkit::x1k::surfaces::{Case, PaddedArray, Surfaces};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Permissions of the process's mappings, and whether one is memory without a file.
@@ -35,8 +35,8 @@ fn code_is_written_or_executed() {
             // Streams take domains of this size, groups the others.
             for [i1, j1] in [[3, 3], [63, 31]] {
                 let case = Case { threads: 2, counters: number % 2 == 0, ..Case::new(&text(number), [0, 0, i1, j1]) };
-                let output = Array::with_pitch(64, [64, 32], 4, |x, y, _| x ^ y);
-                let input = Array::new(16, 4, 4, |x, y, c| (x as f32 - 2.5 * y as f32 + f32::from(c)).to_bits());
+                let output = PaddedArray::with_pitch(64, [64, 32], 4, |x, y, _| x ^ y);
+                let input = PaddedArray::new(16, 4, 4, |x, y, c| (x as f32 - 2.5 * y as f32 + f32::from(c)).to_bits());
                 let memory = Surfaces {
                     inputs: vec![input],
                     outputs: vec![output],

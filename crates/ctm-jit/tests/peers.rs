@@ -9,7 +9,7 @@
 
 use ctm_jit::{Backend, Jit};
 use ctm_testkit::clock::thread_time;
-use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces, noise};
+use ctm_testkit::x1k::surfaces::{Case, PaddedArray, Surfaces, noise};
 use std::time::Instant;
 
 /// Runs with every back end that makes machine code, in turns; gives the least of each.
@@ -46,12 +46,12 @@ fn measure(name: &str, case: &Case, memory: &mut Surfaces) {
     }
 }
 
-fn array(width: u32, height: u32) -> Array {
-    Array::with_pitch(width, [width, height], 4, noise)
+fn array(width: u32, height: u32) -> PaddedArray {
+    PaddedArray::with_pitch(width, [width, height], 4, noise)
 }
 
-fn out(width: u32, height: u32, channels: u8) -> Array {
-    Array::with_pitch(width, [width, height], channels, |_, _, _| 0)
+fn out(width: u32, height: u32, channels: u8) -> PaddedArray {
+    PaddedArray::with_pitch(width, [width, height], channels, |_, _, _| 0)
 }
 
 fn wanted(name: &str) -> bool {
@@ -96,7 +96,7 @@ fn kernels() {
         measure("n-body 4096", &case, &mut Surfaces { inputs, outputs, ..Surfaces::default() });
     }
     if wanted("black-scholes") {
-        let options = Array::new(2048, 2048, 4, |x, y, c| {
+        let options = PaddedArray::new(2048, 2048, 4, |x, y, c| {
             let n = f32::from_bits(noise(x, y, c)).mul_add(0.5, 0.5);
             let (low, high) = [(5.0, 30.0), (1.0, 100.0), (0.25, 10.0), (0.0, 0.0)][usize::from(c)];
             (low + n * (high - low)).to_bits()

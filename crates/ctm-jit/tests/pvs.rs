@@ -4,11 +4,11 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use ctm_exec::pvs::{Launch, Vector};
+use ctm_exec::pvs::{PvsLaunch, Vector};
 use ctm_exec::{Budget, Control, Engine, FaultKind, Interp};
 use ctm_isa::pvs::flow::FlowSlot;
-use ctm_isa::pvs::random::{Random, Shape, program};
-use ctm_isa::pvs::{INPUTS, Program};
+use ctm_isa::pvs::random::{Random, RandomContents, program};
+use ctm_isa::pvs::{INPUTS, VertexProgram};
 use ctm_jit::{Backend, Jit};
 use rayon::prelude::*;
 
@@ -22,7 +22,7 @@ fn vertices(seed: u64, count: usize) -> Vec<[Vector; INPUTS]> {
 }
 
 /// The constants that come with a program, at its base.
-fn constants(program: &Program) -> Vec<Vector> {
+fn constants(program: &VertexProgram) -> Vec<Vector> {
     let mut all = vec![[0; 4]; 256];
     for literal in &program.literals {
         all[usize::from(program.const_base) + usize::from(literal.index)] = literal.bits;
@@ -30,12 +30,12 @@ fn constants(program: &Program) -> Vec<Vector> {
     all
 }
 
-fn launch<'a>(program: &'a Program, constants: &'a [Vector], vertices: &'a [[Vector; INPUTS]]) -> Launch<'a> {
-    Launch { program, constants, vertices, budget: Budget::default(), one_thread: false }
+fn launch<'a>(program: &'a VertexProgram, constants: &'a [Vector], vertices: &'a [[Vector; INPUTS]]) -> PvsLaunch<'a> {
+    PvsLaunch { program, constants, vertices, budget: Budget::default(), one_thread: false }
 }
 
 /// Where engines differ from the reference interpreter.
-fn difference(program: &Program, vertices: &[[Vector; INPUTS]], engines: &[Jit]) -> Option<String> {
+fn difference(program: &VertexProgram, vertices: &[[Vector; INPUTS]], engines: &[Jit]) -> Option<String> {
     let constants = constants(program);
     let launch = launch(program, &constants, vertices);
     let expected = Interp.run_pvs_under(&Control::none(), &launch);
@@ -63,13 +63,13 @@ fn engines() -> Vec<Jit> {
     Backend::available().map(Jit::with_backend).collect()
 }
 
-fn all_agree(first: u64, count: u64, shape: &Shape) {
+fn all_agree(first: u64, count: u64, shape: &RandomContents) {
     let wrong: Vec<String> = (first..first + count)
         .into_par_iter()
         .map_init(engines, |engines, seed| {
             let program = program(seed, shape);
             let difference = difference(&program, &vertices(seed, VERTICES), engines)?;
-            let text = ctm_isa::pvs::text::disassemble(&program, &ctm_isa::pvs::text::Options::default());
+            let text = ctm_isa::pvs::text::disassemble(&program, &ctm_isa::pvs::text::ListingOptions::default());
             Some(format!("seed {seed}: {difference}\n{text}"))
         })
         .flatten()
@@ -81,10 +81,10 @@ fn all_agree(first: u64, count: u64, shape: &Shape) {
 fn random_programs_give_the_same_bits() {
     let asked = std::env::var("CTM_PVS_PROGRAMS").ok().and_then(|count| count.parse::<u64>().ok());
     let each = asked.unwrap_or(600) / 4;
-    let all = Shape::all();
-    all_agree(0, each, &Shape { relative: false, ..all });
-    all_agree(1 << 32, each, &Shape { relative: false, flow: false, instructions: 20, ..all });
-    all_agree(2 << 32, each, &Shape { relative: false, predicates: false, dual: false, ..all });
+    let all = RandomContents::all();
+    all_agree(0, each, &RandomContents { relative: false, ..all });
+    all_agree(1 << 32, each, &RandomContents { relative: false, flow: false, instructions: 20, ..all });
+    all_agree(2 << 32, each, &RandomContents { relative: false, predicates: false, dual: false, ..all });
     all_agree(3 << 32, each, &all);
 }
 
@@ -99,7 +99,7 @@ fn programs_of_a_compiler_give_the_same_bits() {
         let words =
             part.lines().skip(1).flat_map(str::split_whitespace).map(|word| u32::from_str_radix(word, 16).unwrap());
         let words: Vec<u32> = words.collect();
-        let mut program = Program::from_words(words.as_chunks::<4>().0.to_vec());
+        let mut program = VertexProgram::from_words(words.as_chunks::<4>().0.to_vec());
         let mut random = Random::new(programs);
         program.literals = (0..=255)
             .map(|index| ctm_isa::pvs::program::Literal { index, bits: std::array::from_fn(|_| random.value()) })
@@ -114,7 +114,7 @@ fn programs_of_a_compiler_give_the_same_bits() {
     assert!(engines.iter().all(|engine| engine.pvs_bail_outs() == 0));
 }
 
-fn assembled(text: &str) -> Program {
+fn assembled(text: &str) -> VertexProgram {
     let assembled = ctm_isa::pvs::text::assemble(text);
     assembled.program.unwrap_or_else(|| panic!("{:?}", assembled.diagnostics))
 }
@@ -151,7 +151,7 @@ fn faults_are_those_of_the_interpreter() {
     program.flow[0] = FlowSlot::repeat(0, 1, 1, 255, 0, 1);
     let (constants, all) = (constants(&program), vertices(1, VERTICES));
     let budget = Budget { instructions_per_group: Some(100), ..Budget::default() };
-    let limited = Launch { budget, ..launch(&program, &constants, &all) };
+    let limited = PvsLaunch { budget, ..launch(&program, &constants, &all) };
     for engine in engines() {
         let fault = engine.run_pvs_under(&Control::none(), &limited).unwrap_err();
         assert_eq!(Interp.run_pvs_under(&Control::none(), &limited).unwrap_err(), fault);

@@ -15,7 +15,7 @@ use ctm_exec::r700::{
 use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Interp, LaneRows, Outcome, StartRow};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::{Chip, Stage};
-use ctm_isa::r700::random::{GPRS, RESOURCES, Random, Shape, program};
+use ctm_isa::r700::random::{GPRS, RESOURCES, Random, RandomContents, program};
 use ctm_jit::{Backend, Jit};
 use ctm_testkit::far::FAR;
 use ctm_testkit::tries::{Differences, many, on_all_cores, seeds, without_each};
@@ -107,7 +107,7 @@ fn gradients_look_at_idle_lanes_of_registers_at_an_index() {
 fn random_program(engines: &Vec<Jit>, seed: u64, differences: &Differences) {
     let r = &mut Random::new(seed ^ 0x57a6e);
     let stage = r.of(&STAGES);
-    let shape = Shape {
+    let shape = RandomContents {
         clauses: 1 + r.below(10) as usize,
         groups: 1 + r.below(8) as usize,
         flow: !r.one_in(4),
@@ -115,7 +115,7 @@ fn random_program(engines: &Vec<Jit>, seed: u64, differences: &Differences) {
         relative: r.one_in(3),
         doubles: r.one_in(3),
         memory: r.one_in(16),
-        ..Shape::all(stage)
+        ..RandomContents::all(stage)
     };
     let program = program(seed, &shape);
     let mut case = Case::new(seed, stage);
@@ -144,7 +144,7 @@ fn compiled_program(engines: &Vec<Jit>, seed: u64, differences: &Differences) {
 fn compiled(seed: u64) -> (Program, Case) {
     let r = &mut Random::new(seed ^ 0xc0de);
     let stage = r.of(&STAGES);
-    let shape = Shape {
+    let shape = RandomContents {
         clauses: r.of(&[1, 2, 3, 4, 6]),
         groups: 1 + r.below(4) as usize,
         flow: !r.one_in(8),
@@ -153,7 +153,7 @@ fn compiled(seed: u64) -> (Program, Case) {
         doubles: false,
         memory: r.one_in(24),
         compiled: true,
-        ..Shape::all(stage)
+        ..RandomContents::all(stage)
     };
     (program(seed, &shape), Case::compiled(seed, stage))
 }

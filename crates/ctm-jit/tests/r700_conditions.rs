@@ -7,7 +7,7 @@ use ctm_exec::arrays::Picture;
 use ctm_exec::r700::{Arrays, Constants, Launch, Plane, Target};
 use ctm_exec::{Domain, Engine, Interp};
 use ctm_isa::r700::random::Random;
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use ctm_jit::{Backend, Jit};
 use ctm_testkit::tries::{on_all_cores, seeds};
 use std::fmt::Write as _;
@@ -151,7 +151,7 @@ fn conditions_of_compilers() {
     on_all_cores(seeds(300), engines, |engines, seed, differences| {
         let r = &mut Random::new(seed ^ 0x00c0_4d17);
         let text = program(r);
-        let assembly = assemble(&text, &Options::default());
+        let assembly = assemble(&text, &TextOptions::default());
         let program = assembly.program.unwrap_or_else(|| panic!("{text}\n{:?}", assembly.diagnostics));
         let planes = [Plane {
             temp: 0,

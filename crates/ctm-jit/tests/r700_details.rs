@@ -8,7 +8,7 @@ use ctm_exec::r700::{Arrays, Constants, Launch, LoopConstant, Plane, Space, Targ
 use ctm_exec::{Domain, Engine, Interp};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Stage;
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use ctm_jit::{Backend, Jit};
 use ctm_verify::Verify;
 
@@ -20,7 +20,7 @@ const PLACE: Plane =
     Plane { temp: 0, origin: [0.0; 4], di: [1.0, 0.0, 0.0, 0.0], dj: [0.0, 1.0, 0.0, 0.0], bits: true };
 
 fn text(source: &str) -> Program {
-    let assembly = assemble(source, &Options::default());
+    let assembly = assemble(source, &TextOptions::default());
     assembly.program.unwrap_or_else(|| panic!("{source}\n{:#?}", assembly.diagnostics))
 }
 

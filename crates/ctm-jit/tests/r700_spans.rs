@@ -18,8 +18,8 @@ use ctm_exec::x1k::{Elements, Form};
 use ctm_exec::{Domain, Engine, Fault, GroupSize, Interp, Outcome, Position};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Stage;
-use ctm_isa::r700::random::{self, Random, Shape};
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::random::{self, Random, RandomContents};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use ctm_jit::{Backend, Jit};
 use ctm_testkit::clock::thread_time;
 use ctm_testkit::starts::planes;
@@ -207,7 +207,7 @@ impl Memory for Targets {
 }
 
 pub(super) fn program(text: &str) -> Program {
-    let assembly = assemble(text, &Options::default());
+    let assembly = assemble(text, &TextOptions::default());
     assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics))
 }
 
@@ -483,10 +483,10 @@ END_OF_PROGRAM
 #[test]
 fn random_programs() {
     let count = 150 * std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
-    let quiet = Shape { fetches: false, memory: false, sharing: false, ..Shape::all(Stage::Pixel) };
+    let quiet = RandomContents { fetches: false, memory: false, sharing: false, ..RandomContents::all(Stage::Pixel) };
     for seed in 0..count {
         let r = &mut Random::new(seed ^ 0x0057_a115);
-        let shape = Shape { clauses: 1 + r.below(6) as usize, kills: r.one_in(4), flow: r.one_in(2), ..quiet };
+        let shape = RandomContents { clauses: 1 + r.below(6) as usize, kills: r.one_in(4), flow: r.one_in(2), ..quiet };
         let program = random::program(seed, &shape);
         let plane = |temp| {
             let step = r.of(&[1.0, 1.0, 1.0 / 64.0, 0.1]);

@@ -10,7 +10,7 @@ use ctm_exec::r700::{Arrays, Constants, Launch, LoopConstant, Plane, Target};
 use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Interp, Outcome};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::random::Random;
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use ctm_jit::{Backend, Jit, StreamLimits};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -94,7 +94,7 @@ fn example(path: &str) -> Program {
 }
 
 fn program(text: &str) -> Result<Program, String> {
-    let assembly = assemble(text, &Options::default());
+    let assembly = assemble(text, &TextOptions::default());
     assembly.program.ok_or_else(|| format!("{:?}", assembly.diagnostics))
 }
 

@@ -4,7 +4,7 @@
 
 use ctm_exec::arrays::Picture;
 use ctm_exec::{Domain, Engine, Interp, r700};
-use ctm_isa::x1k::random::{FlowControl, Shape, program};
+use ctm_isa::x1k::random::{FlowControl, RandomContents, program};
 use ctm_jit::{Backend, Jit};
 use ctm_testkit::x1k::case::Case;
 use std::process::Command;
@@ -80,7 +80,7 @@ fn in_a_process_of_its_own() {
     // For any requested back end, one that can run does.
     let forced = Backend::ALL.map(Jit::with_backend);
     let flow = FlowControl::Statements;
-    let shape = Shape { instructions: 20, flow, inputs: 2, watches_idle_lanes: false, relative: false };
+    let shape = RandomContents { instructions: 20, flow, inputs: 2, watches_idle_lanes: false, relative: false };
     for seed in 0..4 {
         let (program, case) = (program(seed, &shape), Case::new(seed));
         let (outcome, memory) = case.run(&program, &Interp, 1);
@@ -94,7 +94,7 @@ fn in_a_process_of_its_own() {
     let source = "ALU_BREAK:\n x: ADD R0.x, R0.x, 1.0f\n x: PRED_SETGT ____, 9.0f, R0.x UPDATE_EXEC_MASK UPDATE_PRED\n";
     let source = format!("LOOP_START i0 FAIL_JUMP_ADDR(on)\nturn:\n{source}LOOP_END i0 PASS_JUMP_ADDR(turn)\non:\n");
     let source = format!("{source}EXP_DONE: PIX0, R0.xyxy\nEND_OF_PROGRAM\n");
-    let assembly = ctm_isa::r700::text::assemble(&source, &ctm_isa::r700::text::Options::default());
+    let assembly = ctm_isa::r700::text::assemble(&source, &ctm_isa::r700::text::TextOptions::default());
     let program = assembly.program.unwrap();
     let mut constants = r700::Constants::default();
     constants.loops[0] = r700::LoopConstant { count: 40, start: 0, step: 1 };

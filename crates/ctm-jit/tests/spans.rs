@@ -5,7 +5,7 @@
 use ctm_exec::Interp;
 use ctm_jit::{Backend, Jit};
 use ctm_testkit::starts::planes;
-use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces};
+use ctm_testkit::x1k::surfaces::{Case, PaddedArray, Surfaces};
 
 /// The number of times that x = x * x + c can be taken, and the final x; lanes leave a loop at different turns.
 const TURNS: &str = "
@@ -119,7 +119,7 @@ fn groups_side_by_side() {
                 for (channels, mask) in channels {
                     let (width, height) = (domain[2] + 1 + of as u32, domain[3] + 1);
                     let mut output =
-                        Array::with_pitch(width + 3, [width, height], channels, |x, y, c| x ^ y ^ u32::from(c));
+                        PaddedArray::with_pitch(width + 3, [width, height], channels, |x, y, c| x ^ y ^ u32::from(c));
                     output.mask = mask;
                     memory.outputs.push(output);
                 }
@@ -156,7 +156,7 @@ fn passes_that_are_repeated() {
             case.planes[0].origin[0] = origin;
             case.planes[0].di[0] = if origin > 0.0 { -1.0 } else { 1.0 };
             let memory = Surfaces {
-                outputs: vec![Array::with_pitch(100, [96, 6], 4, |_, _, _| 5)],
+                outputs: vec![PaddedArray::with_pitch(100, [96, 6], 4, |_, _, _| 5)],
                 direct: true,
                 ..Surfaces::default()
             };

@@ -4,7 +4,7 @@
 
 use ctm_exec::Interp;
 use ctm_jit::{Backend, Jit};
-use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces, noise};
+use ctm_testkit::x1k::surfaces::{Case, PaddedArray, Surfaces, noise};
 
 /// Runs with the interpreter and every back end; compares outputs and counters.
 fn compare(name: &str, case: &Case, memory: &Surfaces) {
@@ -30,12 +30,12 @@ fn compare(name: &str, case: &Case, memory: &Surfaces) {
     }
 }
 
-fn array(width: u32, height: u32, channels: u8) -> Array {
-    Array::new(width, height, channels, noise)
+fn array(width: u32, height: u32, channels: u8) -> PaddedArray {
+    PaddedArray::new(width, height, channels, noise)
 }
 
-fn out(width: u32, height: u32, channels: u8) -> Array {
-    Array::new(width, height, channels, |_, _, _| 7)
+fn out(width: u32, height: u32, channels: u8) -> PaddedArray {
+    PaddedArray::new(width, height, channels, |_, _, _| 7)
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn the_examples_give_the_same() {
         (1..26).for_each(|n| conv.constants.float[n] = [(n as f32 / 64.0).to_bits(), 0, 0, 0]);
         let memory = Surfaces { inputs: vec![array(w, h, 4)], outputs: vec![out(w, h, 4)], ..Surfaces::default() };
         compare("conv5x5", &conv, &memory);
-        let options = Array::new(w, h, 4, |x, y, c| {
+        let options = PaddedArray::new(w, h, 4, |x, y, c| {
             let n = f32::from_bits(noise(x, y, c)) + 1.0;
             (0.1 + n * [20.0, 30.0, 4.0, 0.0][usize::from(c)]).to_bits()
         });
@@ -155,7 +155,7 @@ fn turns_that_are_long_chains() {
         let text = PROGRAM.replace("MOVE", start).replace("STEP", step);
         for (turns, (outer, width)) in [(1, 80), (2, 70), (2, 33), (1, 64), (3, 20)].into_iter().enumerate() {
             let case = Case::new(&text, [0, 0, width - 1, 21]).int("outer", [outer, 0, 0]);
-            let inputs = vec![Array::new(90, 30, 4, special), Array::new(90, 30, 4, noise)];
+            let inputs = vec![PaddedArray::new(90, 30, 4, special), PaddedArray::new(90, 30, 4, noise)];
             let memory = Surfaces { inputs, outputs: vec![out(width, 22, 4)], ..Surfaces::default() };
             for more in [1, 2] {
                 let inner = 2 * turns as u8 + more;
@@ -202,7 +202,7 @@ fn every_way_of_reading_and_writing() {
             let [i0, j0, i1, j1] = sizes[number];
             let case = Case::new(&text, [i0, j0, i1, j1]);
             let memory = Surfaces {
-                inputs: reads.map(|channels| Array::new(160, 80, channels, special)).to_vec(),
+                inputs: reads.map(|channels| PaddedArray::new(160, 80, channels, special)).to_vec(),
                 outputs: writes.map(|channels| out(i1 + 1, j1 + 1, channels)).to_vec(),
                 ..Surfaces::default()
             };
@@ -233,7 +233,7 @@ fn vectors_without_registers() {
     for value in [noise, special] {
         let case = Case::new(&text, [0, 0, 40, 30]);
         let memory = Surfaces {
-            inputs: vec![Array::new(70, 31, 4, value)],
+            inputs: vec![PaddedArray::new(70, 31, 4, value)],
             outputs: vec![out(41, 31, 4)],
             ..Surfaces::default()
         };
@@ -249,7 +249,7 @@ fn functions_of_special_numbers() {
              {function} y.b, x.b\n {function} y.a, x.a\n mov c, y\n"
         );
         let memory = Surfaces {
-            inputs: vec![Array::new(47, 24, 4, special)],
+            inputs: vec![PaddedArray::new(47, 24, 4, special)],
             outputs: vec![out(47, 24, 4)],
             ..Surfaces::default()
         };
@@ -291,7 +291,7 @@ fn dot_products_of_squares_and_of_two_products() {
     let of = |dots: &str| {
         let head = ".input a = s0\n.output c = o0\n.reg x = r1, y = r2\n tex x, a, r0.rg\n";
         let memory = Surfaces {
-            inputs: vec![Array::new(80, 64, 4, value)],
+            inputs: vec![PaddedArray::new(80, 64, 4, value)],
             outputs: vec![out(80, 64, 4)],
             ..Surfaces::default()
         };

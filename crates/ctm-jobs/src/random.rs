@@ -31,7 +31,7 @@ pub enum RandomShape {
     /// Of a program of the X1K.
     X1k(x1k::random::TextShape),
     /// Of a program of the R700.
-    R700(r700::random::Shape),
+    R700(r700::random::RandomContents),
 }
 
 /// Programs that are tried for one seed.
@@ -132,7 +132,7 @@ fn x1k_job(files: &mut Files<'_>, seed: u64, shape: &x1k::random::TextShape) -> 
     Ok(out)
 }
 
-fn r700_job(files: &mut Files<'_>, seed: u64, shape: &r700::random::Shape) -> Result<String, JobError> {
+fn r700_job(files: &mut Files<'_>, seed: u64, shape: &r700::random::RandomContents) -> Result<String, JobError> {
     let program = r700::random::program(seed, shape);
     let name = match shape.stage {
         Stage::Vertex | Stage::Copy | Stage::Export | Stage::Fetch => "program.vsh",
@@ -140,7 +140,7 @@ fn r700_job(files: &mut Files<'_>, seed: u64, shape: &r700::random::Shape) -> Re
         Stage::Compute => "program.csh",
         Stage::Pixel => "program.psh",
     };
-    let listing = r700::text::disassemble(&program, &r700::text::Options::default());
+    let listing = r700::text::disassemble(&program, &r700::text::TextOptions::default());
     files.put(name, listing.as_bytes())?;
     let ([columns, rows], domain) = domain(&mut files.random);
     let stage = shape.stage.name();

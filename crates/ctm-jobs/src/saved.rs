@@ -7,8 +7,8 @@ use crate::draw::{Drawing, keys as draw_keys};
 use crate::job::keys::{self, Holds, Section};
 use crate::job::names::{name_of_text, text_of_name};
 use crate::job::slots::{Slots, register_number};
-use crate::job::tree::{Node, Origin, Table, Value};
-use crate::job::{AnyProgram, Given, Isa, JobError, PassProgram, Reader, read_file};
+use crate::job::tree::{Origin, PlacedValue, Table, Value};
+use crate::job::{AnyProgram, GivenProgram, Isa, JobError, PassProgram, Reader, read_file};
 use ctm_files::render::Report;
 use ctm_files::{FileKind, mesh, save};
 use ctm_isa::diag::Diagnostic;
@@ -44,7 +44,7 @@ const MARK: &str = "# Saved with its files: it needs nothing outside of this dir
 pub struct SavedJob {
     root: Table,
     directory: PathBuf,
-    given: Given,
+    given: GivenProgram,
     is_draw: bool,
 }
 
@@ -59,7 +59,7 @@ impl Reader {
                 Isa::X1k => "x1k",
                 Isa::R700 => "r700",
             };
-            root.set("isa", Node { value: Value::String(name.to_owned()), origin: Origin::Flag(0) });
+            root.set("isa", PlacedValue { value: Value::String(name.to_owned()), origin: Origin::Flag(0) });
         }
         let is_draw = keys::DRAW_KEYS.iter().any(|key| root.get(key).is_some());
         SavedJob { root, directory: self.directory.clone(), given: self.given().clone(), is_draw }
@@ -80,17 +80,17 @@ impl SavedJob {
         let origin = Origin::Flag(0);
         let targets = self.root.list("target", origin);
         if targets.is_empty() {
-            targets.push(Node { value: Value::Table(Table::default()), origin });
+            targets.push(PlacedValue { value: Value::Table(Table::default()), origin });
         }
-        let Some(Node { value: Value::Table(first), .. }) = targets.first_mut() else { return };
-        let name = |text: String| Node { value: Value::String(text), origin };
+        let Some(PlacedValue { value: Value::Table(first), .. }) = targets.first_mut() else { return };
+        let name = |text: String| PlacedValue { value: Value::String(text), origin };
         let added = name(text_of_name(path.as_os_str()));
         let all = match first.get("save") {
             None => added,
-            Some(Node { value: Value::Array(list), .. }) => {
-                Node { value: Value::Array(list.iter().cloned().chain([added]).collect()), origin }
+            Some(PlacedValue { value: Value::Array(list), .. }) => {
+                PlacedValue { value: Value::Array(list.iter().cloned().chain([added]).collect()), origin }
             }
-            Some(one) => Node { value: Value::Array(vec![one.clone(), added]), origin },
+            Some(one) => PlacedValue { value: Value::Array(vec![one.clone(), added]), origin },
         };
         first.set("save", all);
     }
@@ -137,7 +137,7 @@ impl SavedJob {
 
 /// Flags override constants of the file that have another name there: those go.
 fn one_spelling(root: &mut Table, programs: &[PassProgram]) {
-    let Some(Node { value: Value::Table(kinds), .. }) =
+    let Some(PlacedValue { value: Value::Table(kinds), .. }) =
         root.entries.iter_mut().find(|e| e.key == "constants").map(|e| &mut e.node)
     else {
         return;
@@ -208,13 +208,19 @@ impl<'a> Copies<'a> {
         Ok(())
     }
 
-    fn value(&mut self, node: &mut Node, key: &str, holds: Holds, sections: &[&Section]) -> Result<(), JobError> {
+    fn value(
+        &mut self,
+        node: &mut PlacedValue,
+        key: &str,
+        holds: Holds,
+        sections: &[&Section],
+    ) -> Result<(), JobError> {
         let inner = sections.iter().find(|section| !key.is_empty() && section.key() == key);
         match (&mut node.value, inner) {
             (Value::Table(table), Some(section)) if key == "constants" => {
                 self.table(table, section, sections)?;
                 let bools = table.entries.iter_mut().filter(|entry| entry.key == "bool");
-                for Node { value, .. } in bools.map(|entry| &mut entry.node) {
+                for PlacedValue { value, .. } in bools.map(|entry| &mut entry.node) {
                     if let Value::Table(all) = value {
                         all.entries.iter_mut().for_each(|entry| switch(&mut entry.node.value));
                     }
@@ -294,7 +300,9 @@ impl<'a> Copies<'a> {
             return Ok(name.clone());
         }
         let bytes = match &self.job.given {
-            Given { path: Some(given), bytes: Some(bytes) } if key == "program" && given == path => bytes.to_vec(),
+            GivenProgram { path: Some(given), bytes: Some(bytes) } if key == "program" && given == path => {
+                bytes.to_vec()
+            }
             _ => read_file(path, FileKind::Array, None)?,
         };
         let name = self.name(path);

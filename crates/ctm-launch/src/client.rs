@@ -43,7 +43,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Client {
     device: Device,
-    blocks: Vec<Block>,
+    blocks: Vec<DeviceBlock>,
     /// Submissions so far, by which blocks age.
     clock: u64,
     /// The commands of the last launch.
@@ -80,7 +80,7 @@ impl Use {
 }
 
 #[derive(Debug)]
-struct Block {
+struct DeviceBlock {
     of: Use,
     address: GpuAddr,
     bytes: Vec<u8>,
@@ -126,7 +126,7 @@ impl Client {
             block.used = used;
             return Ok(block.address);
         }
-        let same = |block: &&mut Block| block.of == of && block.bytes.len() == bytes.len() && block.used != used;
+        let same = |block: &&mut DeviceBlock| block.of == of && block.bytes.len() == bytes.len() && block.used != used;
         let count = self.blocks.iter().filter(|block| block.of == of && block.bytes.len() == bytes.len()).count();
         let oldest = self.blocks.iter_mut().filter(same).min_by_key(|block| block.used);
         if let Some(block) = oldest.filter(|_| count >= of.most()) {
@@ -139,7 +139,7 @@ impl Client {
         let arena = if of == Use::Commands { ArenaId::Sys } else { ArenaId::Gpu };
         let address = self.device.allocate(arena, bytes.len() as u64).map_err(|e| no_room(&e))?;
         self.device.write(address, bytes).map_err(|e| no_room(&e))?;
-        self.blocks.push(Block { of, address, bytes: bytes.to_vec(), used });
+        self.blocks.push(DeviceBlock { of, address, bytes: bytes.to_vec(), used });
         Ok(address)
     }
 

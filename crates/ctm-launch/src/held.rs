@@ -1,6 +1,6 @@
 //! Inputs as engines read them: borrowed, or converted where no engine reads their form.
 
-use crate::view::{Numbers, Shape, View};
+use crate::view::{Numbers, View, ViewLayout};
 use ctm_exec::x1k::{Elements, Form};
 
 /// The bytes of an input, and how they are read.
@@ -24,10 +24,10 @@ impl<'a> HeldInput<'a> {
     pub fn of(view: &View<'a>, most: usize) -> Result<Self, String> {
         let numbers = view.numbers.len();
         let [rows, columns] = view.size().ok_or_else(|| match view.shape {
-            Shape::Line => {
+            ViewLayout::Line => {
                 format!("{numbers} numbers are no line of elements of {} channels; 1 to 4 are possible", view.channels)
             }
-            Shape::Rows(rows, columns) => format!(
+            ViewLayout::Rows(rows, columns) => format!(
                 "{numbers} numbers are no {rows} rows of {columns} elements of {} channels; 1 to 4 channels are possible",
                 view.channels
             ),

@@ -1,7 +1,7 @@
 //! Outputs while they are written: the caller's numbers in place, or new arrays.
 
 use crate::error::ArgumentError;
-use crate::source::Place;
+use crate::source::OutputArray;
 use crate::view::COLUMNS;
 use ctm_device::mc::Surface;
 use ctm_exec::Domain;
@@ -35,23 +35,23 @@ pub(crate) struct Demands {
 }
 
 /// An output, bound.
-pub(crate) enum Output<'a> {
+pub(crate) enum BoundOutput<'a> {
     /// In the caller's memory, or new there.
     Here(Landing<'a>),
     /// In a device's memory.
     Device { surface: Surface, mask: u8 },
 }
 
-impl<'a> Output<'a> {
+impl<'a> BoundOutput<'a> {
     /// The output `name` in its place.
-    pub fn new(name: impl Fn() -> String, place: Place<'a>, demands: Demands) -> Result<Self, ArgumentError> {
+    pub fn new(name: impl Fn() -> String, place: OutputArray<'a>, demands: Demands) -> Result<Self, ArgumentError> {
         let wrong = |message: String| ArgumentError::Shape { name: name(), message };
         let Demands { domain, line, uncached } = demands;
         let reaches = [domain.j1 as usize + 1, domain.i1 as usize + 1];
         let (channels, [rows, columns], mask) = match &place {
-            Place::New(channels) => (*channels, reaches, 0xf),
-            Place::Into { channels, size, mask, .. } => (*channels, size.unwrap_or(reaches), *mask),
-            Place::Device { surface, mask } => {
+            OutputArray::New(channels) => (*channels, reaches, 0xf),
+            OutputArray::Into { channels, size, mask, .. } => (*channels, size.unwrap_or(reaches), *mask),
+            OutputArray::Device { surface, mask } => {
                 let size = [surface.rows(), surface.width()].map(|n| n as usize);
                 (surface.format.info().channels, size, *mask)
             }
@@ -82,16 +82,16 @@ impl<'a> Output<'a> {
             tiles: None,
         };
         let count = rows * columns * channels;
-        let cut = line.filter(|_| !matches!(place, Place::Into { size: Some(_), .. }));
+        let cut = line.filter(|_| !matches!(place, OutputArray::Into { size: Some(_), .. }));
         let expected = cut.map_or(count, |n| n * channels);
         let numbers = match place {
-            Place::Device { surface, mask } => return Ok(Self::Device { surface, mask }),
-            Place::New(_) => OutputNumbers::Own(vec![0.0; count]),
-            Place::Into { numbers, .. } if numbers.len() != expected => {
+            OutputArray::Device { surface, mask } => return Ok(Self::Device { surface, mask }),
+            OutputArray::New(_) => OutputNumbers::Own(vec![0.0; count]),
+            OutputArray::Into { numbers, .. } if numbers.len() != expected => {
                 return Err(wrong(format!("it has room for {} numbers, the run gives {expected}", numbers.len())));
             }
-            Place::Into { numbers, .. } if expected == count => OutputNumbers::Caller(numbers),
-            Place::Into { numbers, .. } => {
+            OutputArray::Into { numbers, .. } if expected == count => OutputNumbers::Caller(numbers),
+            OutputArray::Into { numbers, .. } => {
                 let mut copy = numbers.to_vec();
                 copy.resize(count, 0.0);
                 OutputNumbers::Copy(copy, numbers)
@@ -126,9 +126,9 @@ impl<'a> Output<'a> {
 }
 
 /// The channels that a device writes in all of these outputs.
-pub(crate) fn common_mask<'o, 'a: 'o>(outputs: impl Iterator<Item = &'o Output<'a>>) -> Result<u8, ArgumentError> {
+pub(crate) fn common_mask<'o, 'a: 'o>(outputs: impl Iterator<Item = &'o BoundOutput<'a>>) -> Result<u8, ArgumentError> {
     let mut masks =
-        outputs.filter_map(|output| if let Output::Device { mask, .. } = output { Some(*mask) } else { None });
+        outputs.filter_map(|output| if let BoundOutput::Device { mask, .. } = output { Some(*mask) } else { None });
     let first = masks.next().unwrap_or(0xf);
     if masks.all(|mask| mask == first) {
         return Ok(first);

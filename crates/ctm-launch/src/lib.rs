@@ -97,5 +97,5 @@ pub use fit::{Fit, misfit};
 pub use model::{Binding, Done, Extent, HostRegisters, Launch, Options};
 pub use run::{Bound, Run};
 pub use slot::Ref;
-pub use source::{Conditional, DeviceArray, Items, Place, Source};
+pub use source::{Conditional, DeviceArray, InputArray, Items, OutputArray};
 pub use view::{COLUMNS, Numbers, View};

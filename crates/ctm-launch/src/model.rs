@@ -4,7 +4,7 @@ use crate::engines;
 use crate::error::{ArgumentError, Error};
 use crate::fit::Fit;
 use crate::slot::Ref;
-use crate::source::{Conditional, Items, Place, Source};
+use crate::source::{Conditional, InputArray, Items, OutputArray};
 use crate::view::COLUMNS;
 use ctm_device::EngineKind;
 use ctm_exec::r700::{self, LoopConstant, Semantic, Space, VertexEvent};
@@ -68,13 +68,13 @@ impl Extent {
 #[derive(Debug)]
 pub enum Binding<'a> {
     /// An array that the program reads, with a sampler or at its own elements.
-    Input(Ref, Source<'a>, Option<Sampler>),
+    Input(Ref, InputArray<'a>, Option<Sampler>),
     /// R700: a buffer of vertex fetches, of any stride and format.
     Buffer(Ref, Items<'a>),
     /// R700: a sampler by its number, 0 to 31. With any of them, textures that have none of their own are read by these alone.
     Sampler(u8, r700::Sampler),
     /// An array that the program writes.
-    Output(Ref, Place<'a>),
+    Output(Ref, OutputArray<'a>),
     /// A floating-point constant by its bits: four numbers, or as many as a uniform of a container takes.
     Float(Ref, Cow<'a, [u32]>),
     /// An integer constant of the X1K (CTM §3.5.3), a loop constant of the R700.
@@ -193,10 +193,10 @@ impl std::fmt::Debug for Options<'_> {
 /// The bindings by their kinds, in the order in which they were given.
 #[derive(Default)]
 pub(crate) struct Bindings<'a> {
-    pub inputs: Vec<(Ref, Source<'a>, Option<Sampler>)>,
+    pub inputs: Vec<(Ref, InputArray<'a>, Option<Sampler>)>,
     pub items: Vec<(Ref, Items<'a>)>,
     pub samplers: Vec<(u8, r700::Sampler)>,
-    pub outputs: Vec<(Ref, Place<'a>)>,
+    pub outputs: Vec<(Ref, OutputArray<'a>)>,
     pub floats: Vec<(Ref, Cow<'a, [u32]>)>,
     pub ints: Vec<(Ref, LoopConstant)>,
     pub bools: Vec<(Ref, bool)>,

@@ -3,7 +3,7 @@
 use crate::client::Client;
 use crate::error::{ArgumentError, Error};
 use crate::model::{Binding, Done, Extent, Launch};
-use crate::source::{Place, Source};
+use crate::source::{InputArray, OutputArray};
 use crate::{r700, x1k};
 use ctm_device::EngineKind;
 use ctm_device::device::DeviceKind;
@@ -68,13 +68,13 @@ impl<'a> Run<'a> {
     /// An array that the program reads, to the nearest element. Where it is read at each processor's own place only, it is as large as the domain
     /// ([`misfit`](crate::misfit)); a larger or smaller one is given by [`Self::sampled`]. Other reads outside of it return its edge.
     #[must_use]
-    pub fn input(self, name: &str, array: impl Into<Source<'a>>) -> Self {
+    pub fn input(self, name: &str, array: impl Into<InputArray<'a>>) -> Self {
         self.bind(Binding::Input(name.into(), array.into(), None))
     }
 
     /// An array of any size that the program reads by a sampler, which defines reads outside of it.
     #[must_use]
-    pub fn sampled(self, name: &str, array: impl Into<Source<'a>>, sampler: Sampler) -> Self {
+    pub fn sampled(self, name: &str, array: impl Into<InputArray<'a>>, sampler: Sampler) -> Self {
         self.bind(Binding::Input(name.into(), array.into(), Some(sampler)))
     }
 
@@ -149,26 +149,26 @@ impl<'a> Run<'a> {
     /// An output with 1, 2 or 4 channels. Other outputs have 4.
     #[must_use]
     pub fn output(self, name: &str, channels: usize) -> Self {
-        self.bind(Binding::Output(name.into(), Place::New(channels)))
+        self.bind(Binding::Output(name.into(), OutputArray::New(channels)))
     }
 
     /// An output into the caller's numbers, as many as the domain has processors, times the channels. Elements that the program does not write stay.
     #[must_use]
     pub fn output_into(self, name: &str, numbers: &'a mut [f32], channels: usize) -> Self {
-        self.bind(Binding::Output(name.into(), Place::Into { numbers, channels, size: None, mask: 0xf }))
+        self.bind(Binding::Output(name.into(), OutputArray::Into { numbers, channels, size: None, mask: 0xf }))
     }
 
     /// The same, of rows and columns of its own: at least as far as the domain reaches, or, in programs with uncached writes, any.
     #[must_use]
     pub fn output_into_rows(self, name: &str, numbers: &'a mut [f32], [rows, columns, channels]: [usize; 3]) -> Self {
         let size = Some([rows, columns]);
-        self.bind(Binding::Output(name.into(), Place::Into { numbers, channels, size, mask: 0xf }))
+        self.bind(Binding::Output(name.into(), OutputArray::Into { numbers, channels, size, mask: 0xf }))
     }
 
     /// An output in the memory of the device that runs the launch: [`Self::run_on`].
     #[must_use]
     pub fn output_at(self, name: &str, surface: Surface) -> Self {
-        self.bind(Binding::Output(name.into(), Place::Device { surface, mask: 0xf }))
+        self.bind(Binding::Output(name.into(), OutputArray::Device { surface, mask: 0xf }))
     }
 
     /// The engine by its kind; the fast one, if nothing is said.
@@ -252,12 +252,12 @@ impl<'a> Run<'a> {
 
 /// A launch whose names are numbers and whose bindings are checked: the common path of both kinds of memory ends here.
 pub struct Bound<'a> {
-    of: Of<'a>,
+    of: RunSubject<'a>,
     warnings: Vec<Report>,
     control: Control,
 }
 
-enum Of<'a> {
+enum RunSubject<'a> {
     X1k(Box<x1k::BoundX1k<'a>>),
     R700(Box<r700::BoundR700<'a>>),
 }
@@ -276,8 +276,8 @@ impl<'a> Bound<'a> {
     pub fn run(self) -> Result<Done, Error> {
         not_cancelled(&self.control)?;
         match self.of {
-            Of::X1k(bound) => bound.run(),
-            Of::R700(bound) => bound.run(),
+            RunSubject::X1k(bound) => bound.run(),
+            RunSubject::R700(bound) => bound.run(),
         }
     }
 
@@ -290,9 +290,9 @@ impl<'a> Bound<'a> {
         let kind = client.device().options().kind;
         let isa = if kind == DeviceKind::R700 { Isa::R700 } else { Isa::X1k };
         match self.of {
-            Of::X1k(bound) if isa == Isa::X1k => bound.run_on(client),
-            Of::R700(bound) if isa == Isa::R700 => bound.run_on(client),
-            Of::X1k(_) | Of::R700(_) => {
+            RunSubject::X1k(bound) if isa == Isa::X1k => bound.run_on(client),
+            RunSubject::R700(bound) if isa == Isa::R700 => bound.run_on(client),
+            RunSubject::X1k(_) | RunSubject::R700(_) => {
                 Err(ArgumentError::WrongIsa { what: "a launch on this device", isa: kind.name() }.into())
             }
         }
@@ -313,11 +313,11 @@ impl<'a> Launch<'a> {
     pub fn bind(self) -> Result<Bound<'a>, Error> {
         let (program, control) = (self.program, self.options.control.clone());
         let (of, warnings) = match program.code() {
-            Code::X1k(loaded) => (Of::X1k(Box::new(x1k::BoundX1k::of(self, loaded)?)), Vec::new()),
+            Code::X1k(loaded) => (RunSubject::X1k(Box::new(x1k::BoundX1k::of(self, loaded)?)), Vec::new()),
             Code::R700(loaded) => {
                 let mut bound = r700::BoundR700::of(self, loaded)?;
                 let warnings = std::mem::take(&mut bound.warnings);
-                (Of::R700(Box::new(bound)), warnings)
+                (RunSubject::R700(Box::new(bound)), warnings)
             }
         };
         Ok(Bound { of, warnings, control })

@@ -10,7 +10,7 @@ use ctm_exec::{r700, x1k};
 
 /// An array that a program reads.
 #[derive(Clone, Copy, Debug)]
-pub enum Source<'a> {
+pub enum InputArray<'a> {
     /// Numbers of the caller's.
     View(View<'a>),
     /// R700: a texture with levels, slices or faces.
@@ -19,13 +19,13 @@ pub enum Source<'a> {
     Device(DeviceArray),
 }
 
-impl<'a, T: Into<View<'a>>> From<T> for Source<'a> {
+impl<'a, T: Into<View<'a>>> From<T> for InputArray<'a> {
     fn from(view: T) -> Self {
         Self::View(view.into())
     }
 }
 
-impl From<DeviceArray> for Source<'_> {
+impl From<DeviceArray> for InputArray<'_> {
     fn from(array: DeviceArray) -> Self {
         Self::Device(array)
     }
@@ -79,7 +79,7 @@ pub const fn of_input(sampler: &r700::Sampler) -> x1k::Sampler {
 
 /// The array of an output.
 #[derive(Debug)]
-pub enum Place<'a> {
+pub enum OutputArray<'a> {
     /// A new array of 1, 2 or 4 channels, zero at the start.
     New(usize),
     /// The caller's numbers.
@@ -102,7 +102,7 @@ pub enum Place<'a> {
     },
 }
 
-impl<'a> Place<'a> {
+impl<'a> OutputArray<'a> {
     /// The elements of a picture, of which the channels in `mask` are written.
     #[must_use]
     pub fn picture(picture: &'a mut Picture, mask: u8) -> Self {

@@ -85,7 +85,7 @@ numbers!(f32 => F32, u8 => U8, u16 => U16, u32 => U32);
 
 /// How the elements of a view lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum ViewLayout {
     /// A line; longer ones than a domain has columns are folded as the domain is.
     Line,
     /// Rows and columns.
@@ -106,7 +106,7 @@ pub(crate) enum Shape {
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     pub(crate) numbers: Numbers<'a>,
-    pub(crate) shape: Shape,
+    pub(crate) shape: ViewLayout,
     pub(crate) channels: usize,
 }
 
@@ -128,12 +128,12 @@ impl View<'_> {
 impl<'a> View<'a> {
     /// A line of elements of 1 to 4 channels.
     pub fn line(numbers: impl Into<Numbers<'a>>, channels: usize) -> Self {
-        Self { numbers: numbers.into(), shape: Shape::Line, channels }
+        Self { numbers: numbers.into(), shape: ViewLayout::Line, channels }
     }
 
     /// Rows, columns, channels (1 to 4).
     pub fn rows(numbers: impl Into<Numbers<'a>>, [rows, columns, channels]: [usize; 3]) -> Self {
-        Self { numbers: numbers.into(), shape: Shape::Rows(rows, columns), channels }
+        Self { numbers: numbers.into(), shape: ViewLayout::Rows(rows, columns), channels }
     }
 
     /// The format of its numbers in a texture of R700.
@@ -158,8 +158,8 @@ impl<'a> View<'a> {
         let elements = self.numbers.len() / self.channels;
         match self.shape {
             _ if elements * self.channels != self.numbers.len() => None,
-            Shape::Line => Some([elements.div_ceil(most), elements.min(most)]),
-            Shape::Rows(rows, columns) => (rows.checked_mul(columns) == Some(elements)).then_some([rows, columns]),
+            ViewLayout::Line => Some([elements.div_ceil(most), elements.min(most)]),
+            ViewLayout::Rows(rows, columns) => (rows.checked_mul(columns) == Some(elements)).then_some([rows, columns]),
         }
     }
 }

@@ -11,7 +11,7 @@ use ctm_exec::r700::{LoopConstant, Space};
 use ctm_exec::x1k::{Filter, Sampler, Wrap};
 use ctm_files::{Isa, Program};
 use ctm_isa::r700::program::Chip;
-use ctm_launch::{Binding, Client, Conditional, DeviceArray, Done, Place, Plane, Run, Source, View};
+use ctm_launch::{Binding, Client, Conditional, DeviceArray, Done, InputArray, OutputArray, Plane, Run, View};
 
 const WIDTH: u32 = 12;
 const HEIGHT: u32 = 5;
@@ -153,7 +153,7 @@ fn the_conditional_unit_decides_which_outputs_are_written() {
     let run = |unit: Option<Conditional>, mask| {
         let run = Run::of(&program)
             .size(WIDTH, HEIGHT)
-            .bind(Binding::Output("y".into(), Place::Device { surface: to, mask }));
+            .bind(Binding::Output("y".into(), OutputArray::Device { surface: to, mask }));
         unit.into_iter().fold(run, |run, unit| run.bind(Binding::Conditional(unit)))
     };
     run(Some(unit), 0b0101).run_on(&mut client).unwrap_or_else(|e| panic!("{e}"));
@@ -173,8 +173,9 @@ fn arrays_on_the_wrong_side_are_argument_errors() {
     let there = DeviceArray { surface: there, columns: WIDTH };
     static NUMBERS: [f32; (WIDTH * HEIGHT) as usize] = [0.0; (WIDTH * HEIGHT) as usize];
     let here = View::rows(&NUMBERS, [HEIGHT as usize, WIDTH as usize, 1]);
-    let run =
-        |input: Source<'static>| Run::of(&x1k).size(WIDTH, HEIGHT).constant("k", [1.0; 4]).input("x", input).launch();
+    let run = |input: InputArray<'static>| {
+        Run::of(&x1k).size(WIDTH, HEIGHT).constant("k", [1.0; 4]).input("x", input).launch()
+    };
     let far = run(there.into()).run().unwrap_err().to_string();
     assert_eq!(far, "`x`: it lies in a device's memory: `run_on` runs launches there");
     let far = run(here.into()).run_on(&mut client).unwrap_err().to_string();

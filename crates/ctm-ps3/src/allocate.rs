@@ -1,17 +1,17 @@
 //! Virtual to real registers: as few as possible, channel by channel.
 
-use crate::graph::{Graph, Set, slot};
-use crate::ir::{Alu, Code, Comp, Inst, Pre, Reg, V};
+use crate::graph::{BlockGraph, Set, slot};
+use crate::ir::{Alu, Comp, Pre, Reg, V, VirtualProgram, VirtualStatement};
 use crate::schedule::{Slot, copies};
 use ctm_isa::x1k::TEMPORARIES;
 
 /// The assignment of every virtual register.
-pub(crate) struct Registers {
+pub(crate) struct Assignment {
     pub real: Vec<u8>,
 }
 
 /// Assigns registers, or says how many would have been needed at least.
-pub(crate) fn allocate(code: &Code, slots: &[Slot]) -> Result<Registers, usize> {
+pub(crate) fn allocate(code: &VirtualProgram, slots: &[Slot]) -> Result<Assignment, usize> {
     let count = code.temps as usize;
     let mut flat = code.clone();
     let mut ends = Vec::with_capacity(slots.len());
@@ -27,7 +27,7 @@ pub(crate) fn allocate(code: &Code, slots: &[Slot]) -> Result<Registers, usize> 
             clash[b as usize].add(a as usize);
         }
     };
-    let graph = Graph::of(&flat.insts);
+    let graph = BlockGraph::of(&flat.insts);
     let live_out = graph.live_out(&flat);
     // Registers by channel, so that only those of the same channel are compared.
     let mut most = 0;
@@ -41,10 +41,10 @@ pub(crate) fn allocate(code: &Code, slots: &[Slot]) -> Result<Registers, usize> 
             let list = &flat.insts[start..i];
             let alive: Vec<usize> = live.iter().collect();
             most = most.max(alive.len() / 4);
-            for (v, c) in list.iter().flat_map(Inst::writes) {
+            for (v, c) in list.iter().flat_map(VirtualStatement::writes) {
                 alive.iter().filter(|&&l| l % 4 == usize::from(c)).for_each(|&l| mark(v, (l / 4) as V));
             }
-            let writes: Vec<(V, u8)> = list.iter().flat_map(Inst::writes).collect();
+            let writes: Vec<(V, u8)> = list.iter().flat_map(VirtualStatement::writes).collect();
             for (k, &(v, c)) in writes.iter().enumerate() {
                 writes[k + 1..].iter().filter(|w| w.1 == c).for_each(|w| mark(v, w.0));
             }
@@ -72,7 +72,7 @@ pub(crate) fn allocate(code: &Code, slots: &[Slot]) -> Result<Registers, usize> 
         }
     }
     let wishes: Vec<(V, V)> =
-        flat.insts.iter().filter_map(|i| if let Inst::Alu(alu) = i { copies(alu) } else { None }).collect();
+        flat.insts.iter().filter_map(|i| if let VirtualStatement::Alu(alu) = i { copies(alu) } else { None }).collect();
     let order = (code.loads.iter().map(|l| l.0)).chain(flat.insts.iter().flat_map(|i| i.writes().map(|w| w.0)));
     let reads = flat.insts.iter().flat_map(|i| {
         let mut list = Vec::new();
@@ -96,11 +96,11 @@ pub(crate) fn allocate(code: &Code, slots: &[Slot]) -> Result<Registers, usize> 
             None => return Err(most.max(TEMPORARIES + 1)),
         }
     }
-    Ok(Registers { real: real.into_iter().map(|r| r.unwrap_or(0)).collect() })
+    Ok(Assignment { real: real.into_iter().map(|r| r.unwrap_or(0)).collect() })
 }
 
 /// Names the real registers, and takes out copies of a register to itself.
-pub(crate) fn apply(slots: Vec<Slot>, registers: &Registers) -> Vec<Slot> {
+pub(crate) fn apply(slots: Vec<Slot>, registers: &Assignment) -> Vec<Slot> {
     let real = |v: V| V::from(registers.real[v as usize]);
     let mut out = Vec::with_capacity(slots.len());
     for slot in slots {
@@ -121,9 +121,9 @@ pub(crate) fn apply(slots: Vec<Slot>, registers: &Registers) -> Vec<Slot> {
             }
             Slot::Other(mut inst) => {
                 match &mut inst {
-                    Inst::Tex(tex) => (tex.dest, tex.coord) = (real(tex.dest), real(tex.coord)),
-                    Inst::Kill { temp, .. } => *temp = real(*temp),
-                    Inst::Alu(_) | Inst::Flow(..) => {}
+                    VirtualStatement::Tex(tex) => (tex.dest, tex.coord) = (real(tex.dest), real(tex.coord)),
+                    VirtualStatement::Kill { temp, .. } => *temp = real(*temp),
+                    VirtualStatement::Alu(_) | VirtualStatement::Flow(..) => {}
                 }
                 out.push(Slot::Other(inst));
             }

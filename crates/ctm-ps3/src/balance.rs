@@ -1,8 +1,8 @@
 //! Which unit single channels live in: transcendental results in alpha, and other scalars where there is room.
 
 use crate::address;
-use crate::graph::Graph;
-use crate::ir::{Alu, Code, Comp, Guard, Inst, Kind, Op, Reg, V};
+use crate::graph::BlockGraph;
+use crate::ir::{Alu, Comp, Guard, Op, Reg, UnitKind, V, VirtualProgram, VirtualStatement};
 use crate::schedule::{Order, schedule};
 
 /// Where a register is used.
@@ -19,13 +19,13 @@ const TRIALS: usize = 150;
 /// Longer programs are left as the first guess has them.
 const LONGEST: usize = 256;
 
-fn uses(code: &Code) -> Vec<Use> {
+fn uses(code: &VirtualProgram) -> Vec<Use> {
     let mut uses = vec![Use::default(); code.temps as usize];
     for (i, inst) in code.insts.iter().enumerate() {
         let mut note = |v: V, c: u8| {
             let held = &mut uses[v as usize];
             held.channels |= 1 << c;
-            held.fixed |= !matches!(inst, Inst::Alu(_));
+            held.fixed |= !matches!(inst, VirtualStatement::Alu(_));
             if held.insts.last() != Some(&i) {
                 held.insts.push(i);
             }
@@ -41,15 +41,15 @@ fn uses(code: &Code) -> Vec<Use> {
 }
 
 /// Moves registers with one channel to the unit that suits them, by the kind of their operations and the load of each unit.
-pub(crate) fn balance(code: &mut Code) {
-    let graph = Graph::of(&code.insts);
+pub(crate) fn balance(code: &mut VirtualProgram) {
+    let graph = BlockGraph::of(&code.insts);
     let mut block_of = vec![0; code.insts.len()];
     for (n, block) in graph.blocks.iter().enumerate() {
         block.range.clone().for_each(|i| block_of[i] = n);
     }
     let mut work = vec![[0i32; 2]; graph.blocks.len()];
     for (i, inst) in code.insts.iter().enumerate() {
-        if let Inst::Alu(alu) = inst {
+        if let VirtualStatement::Alu(alu) = inst {
             work[block_of[i]][0] += i32::from(alu.uses_rgb());
             work[block_of[i]][1] += i32::from(alu.uses_alpha());
         }
@@ -58,35 +58,36 @@ pub(crate) fn balance(code: &mut Code) {
         let from = held.channels.trailing_zeros() as u8;
         let writes = |i: usize| code.insts[i].writes().any(|w| w.0 as usize == v);
         let defs: Vec<usize> = held.insts.iter().copied().filter(|&i| writes(i)).collect();
-        let kinds =
-            |kind: Kind| defs.iter().any(|&i| matches!(&code.insts[i], Inst::Alu(alu) if alu.op.kind() == kind));
+        let kinds = |kind: UnitKind| {
+            defs.iter().any(|&i| matches!(&code.insts[i], VirtualStatement::Alu(alu) if alu.op.kind() == kind))
+        };
         let Some(&first) = defs.first() else { continue };
         let [rgb, alpha] = work[block_of[first]];
         let to = match from {
-            3 if !kinds(Kind::Scalar) && !kinds(Kind::Dot) && alpha > rgb + 1 => 0,
+            3 if !kinds(UnitKind::Scalar) && !kinds(UnitKind::Dot) && alpha > rgb + 1 => 0,
             // A sum of products in alpha takes both units, in RGB one.
-            3 if kinds(Kind::Dot) && !kinds(Kind::Scalar) => 0,
-            0..=2 if kinds(Kind::Scalar) => 3,
-            0..=2 if !kinds(Kind::Dot) && rgb > alpha + 1 => 3,
+            3 if kinds(UnitKind::Dot) && !kinds(UnitKind::Scalar) => 0,
+            0..=2 if kinds(UnitKind::Scalar) => 3,
+            0..=2 if !kinds(UnitKind::Dot) && rgb > alpha + 1 => 3,
             _ => continue,
         };
         let Some(moved) = all_moved(code, &held.insts, v as V, from, to) else { continue };
         for (&i, alu) in held.insts.iter().zip(moved) {
-            if let Inst::Alu(old) = &code.insts[i] {
+            if let VirtualStatement::Alu(old) = &code.insts[i] {
                 work[block_of[i]][0] += i32::from(alu.uses_rgb()) - i32::from(old.uses_rgb());
                 work[block_of[i]][1] += i32::from(alu.uses_alpha()) - i32::from(old.uses_alpha());
             }
-            code.insts[i] = Inst::Alu(alu);
+            code.insts[i] = VirtualStatement::Alu(alu);
         }
     }
 }
 
 /// Tries each of these registers in the other unit, and leaves it there where the schedule becomes shorter.
-pub(crate) fn improve(code: &mut Code) {
+pub(crate) fn improve(code: &mut VirtualProgram) {
     if code.insts.len() > LONGEST {
         return;
     }
-    let length = |code: &Code| schedule(code, Order::Critical).len();
+    let length = |code: &VirtualProgram| schedule(code, Order::Critical).len();
     let mut best = length(code);
     let mut trials = 0;
     let mut again = true;
@@ -106,7 +107,7 @@ pub(crate) fn improve(code: &mut Code) {
             }
             let mut trial = code.clone();
             for (&i, alu) in held.insts.iter().zip(moved) {
-                trial.insts[i] = Inst::Alu(alu);
+                trial.insts[i] = VirtualStatement::Alu(alu);
             }
             let found = length(&trial);
             if found < best {
@@ -116,13 +117,13 @@ pub(crate) fn improve(code: &mut Code) {
     }
 }
 
-fn all_moved(code: &Code, insts: &[usize], v: V, from: u8, to: u8) -> Option<Vec<Alu>> {
+fn all_moved(code: &VirtualProgram, insts: &[usize], v: V, from: u8, to: u8) -> Option<Vec<Alu>> {
     insts.iter().map(|&i| moved(&code.insts[i], v, from, to)).collect()
 }
 
 /// The operation with the register's channel in another place.
-fn moved(inst: &Inst, v: V, from: u8, to: u8) -> Option<Alu> {
-    let Inst::Alu(alu) = inst else { return None };
+fn moved(inst: &VirtualStatement, v: V, from: u8, to: u8) -> Option<Alu> {
+    let VirtualStatement::Alu(alu) = inst else { return None };
     // Differences read and write the same channel.
     if matches!(alu.op, Op::Mdh | Op::Mdv) {
         return None;
@@ -146,7 +147,7 @@ fn moved(inst: &Inst, v: V, from: u8, to: u8) -> Option<Alu> {
         new.dest.mask = 1 << to;
         new.dest.temp = Some(v);
         new.dest.alpha_temp = None;
-        if alu.op.kind() == Kind::Wide {
+        if alu.op.kind() == UnitKind::Wide {
             for operand in &mut new.src {
                 operand.comps.swap(usize::from(from), usize::from(to));
             }

@@ -1,30 +1,30 @@
 //! Passes that make code smaller without changing results.
 
-use crate::graph::{Graph, backwards, slot};
-use crate::ir::{Alu, Code, Comp, Flow, Inst, Kind, Reg, V, channels};
+use crate::graph::{BlockGraph, backwards, slot};
+use crate::ir::{Alu, Comp, FlowStatement, Reg, UnitKind, V, VirtualProgram, VirtualStatement, channels};
 use ctm_isa::x1k::inst::inline_code;
 
 /// Takes out subroutines that nothing calls, and the marks of labels are kept for the others.
-pub(crate) fn uncalled(code: &mut Code) {
+pub(crate) fn uncalled(code: &mut VirtualProgram) {
     let called = crate::structure::called(&code.insts);
     let mut keep = true;
     code.insts.retain(|inst| {
-        if let Inst::Flow(Flow::Label(label), _) = inst {
+        if let VirtualStatement::Flow(FlowStatement::Label(label), _) = inst {
             keep = called.contains(label);
         }
         keep
     });
     // Without subroutines the end needs no mark.
-    if called.is_empty() && matches!(code.insts.last(), Some(Inst::Flow(Flow::End, _))) {
+    if called.is_empty() && matches!(code.insts.last(), Some(VirtualStatement::Flow(FlowStatement::End, _))) {
         code.insts.pop();
     }
 }
 
 /// Components with values that every instruction has (0, 0.5, 1, and the inline constants) need no constant register.
-pub(crate) fn constants(code: &mut Code) {
-    let Code { insts, floats, .. } = code;
+pub(crate) fn constants(code: &mut VirtualProgram) {
+    let VirtualProgram { insts, floats, .. } = code;
     for inst in insts {
-        let Inst::Alu(alu) = inst else { continue };
+        let VirtualStatement::Alu(alu) = inst else { continue };
         for n in 0..alu.op.operands() {
             let wanted = alu.components(n);
             let operand = &mut alu.src[n];
@@ -73,8 +73,8 @@ pub(crate) fn constants(code: &mut Code) {
 }
 
 /// Dead code elimination: removes writes of channels that are never read, and narrows partly dead ones.
-pub(crate) fn dead(code: &mut Code) -> bool {
-    let graph = Graph::of(&code.insts);
+pub(crate) fn dead(code: &mut VirtualProgram) -> bool {
+    let graph = BlockGraph::of(&code.insts);
     let live_out = graph.live_out(code);
     let mut keep = vec![true; code.insts.len()];
     let mut changed = false;
@@ -83,13 +83,13 @@ pub(crate) fn dead(code: &mut Code) -> bool {
         for i in block.range.clone().rev() {
             let wanted = |v: Option<V>, c: u8| v.is_some_and(|v| live.has(slot(v, c)));
             match &mut code.insts[i] {
-                Inst::Alu(alu) if alu.dest.temp.is_some() => {
+                VirtualStatement::Alu(alu) if alu.dest.temp.is_some() => {
                     let mask =
                         channels(alu.dest.mask).filter(|&c| wanted(alu.dest.temp_of(c), c)).fold(0, |m, c| m | 1 << c);
                     changed |= narrow(alu, mask);
                     keep[i] = mask != 0;
                 }
-                Inst::Tex(tex) => {
+                VirtualStatement::Tex(tex) => {
                     let mask = channels(tex.mask).filter(|&c| wanted(Some(tex.dest), c)).fold(0, |m, c| m | 1 << c);
                     changed |= mask != tex.mask;
                     tex.mask = mask;
@@ -112,7 +112,7 @@ fn narrow(alu: &mut Alu, mask: u8) -> bool {
         return false;
     }
     // A copy of a dot product into alpha, or of a scalar into RGB, can are alone with its own register.
-    if alu.op.kind() != Kind::Wide && mask == 8 {
+    if alu.op.kind() != UnitKind::Wide && mask == 8 {
         alu.dest.temp = alu.dest.temp_of(3);
         alu.dest.alpha_temp = None;
     } else if mask & 8 == 0 {

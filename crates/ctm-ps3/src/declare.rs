@@ -3,7 +3,7 @@
 use crate::cursor::{Cursor, Parse, error};
 use crate::lexer::Tok;
 use crate::operands::destination;
-use crate::syntax::{Declared, File, Shader, Texture, Value};
+use crate::syntax::{Declared, DefValue, RegisterFile, Shader, Texture};
 use crate::table::USAGES;
 use ctm_isa::diag::Span;
 use ctm_isa::suggest::closest;
@@ -43,7 +43,7 @@ pub(crate) fn declaration(
     let wrong =
         |message: String, help: &str| Err(Box::new((*error("declaration", message, dest.span)).help(help.to_owned())));
     match dest.reg.file {
-        File::Sampler => {
+        RegisterFile::Sampler => {
             if usage.is_some() {
                 return wrong(format!("{} is a sampler and has no usage", dest.reg.name()), "write dcl_2d");
             }
@@ -65,15 +65,15 @@ pub(crate) fn declaration(
             };
             shader.samplers.push((dest.reg.index, texture, span));
         }
-        File::Input | File::TexCoord | File::Position | File::Face => {
+        RegisterFile::Input | RegisterFile::TexCoord | RegisterFile::Position | RegisterFile::Face => {
             if kind.is_some() {
                 return wrong(format!("{} is no sampler", dest.reg.name()), "2d belongs to samplers");
             }
             let (usage, usage_index) = match (dest.reg.file, usage) {
-                (File::Input, None) if cursor.major == 2 => ("color", dest.reg.index),
-                (File::TexCoord, None) => ("texcoord", dest.reg.index),
-                (File::Position | File::Face, None) => ("", 0),
-                (File::Position | File::Face, Some(_)) => {
+                (RegisterFile::Input, None) if cursor.major == 2 => ("color", dest.reg.index),
+                (RegisterFile::TexCoord, None) => ("texcoord", dest.reg.index),
+                (RegisterFile::Position | RegisterFile::Face, None) => ("", 0),
+                (RegisterFile::Position | RegisterFile::Face, Some(_)) => {
                     return wrong(format!("{} has no usage", dest.reg.name()), "write dcl vPos.xy, dcl vFace");
                 }
                 (_, Some(usage)) => usage,
@@ -103,9 +103,9 @@ pub(crate) fn declaration(
 pub(crate) fn definition(cursor: &mut Cursor<'_, '_>, shader: &mut Shader, base: &str, start: Span) -> Parse<()> {
     let dest = destination(cursor)?;
     let wanted = match base {
-        "def" => File::Const,
-        "defi" => File::Int,
-        _ => File::Bool,
+        "def" => RegisterFile::Const,
+        "defi" => RegisterFile::Int,
+        _ => RegisterFile::Bool,
     };
     if dest.reg.file != wanted || dest.masked || dest.reg.relative {
         return Err(Box::new(
@@ -117,7 +117,7 @@ pub(crate) fn definition(cursor: &mut Cursor<'_, '_>, shader: &mut Shader, base:
     let value = if base == "defb" {
         cursor.expect(',', "before the value")?;
         let span = cursor.span();
-        Value::Bool(
+        DefValue::Bool(
             index,
             match cursor.peek() {
                 Some(Tok::Word(w)) if w.eq_ignore_ascii_case("true") => true,
@@ -134,7 +134,7 @@ pub(crate) fn definition(cursor: &mut Cursor<'_, '_>, shader: &mut Shader, base:
         }
         if base == "def" {
             #[allow(clippy::cast_possible_truncation, reason = "registers hold single precision")]
-            Value::Float(index, values.map(|v| v.0 as f32))
+            DefValue::Float(index, values.map(|v| v.0 as f32))
         } else {
             let names = ["the count", "the initial aL", "the step of aL", "the fourth number"];
             let ranges = [(0.0, 255.0), (0.0, 255.0), (-128.0, 127.0), (-128.0, 255.0)];
@@ -148,7 +148,7 @@ pub(crate) fn definition(cursor: &mut Cursor<'_, '_>, shader: &mut Shader, base:
                 }
             }
             #[allow(clippy::cast_possible_truncation, reason = "whole numbers in a small range")]
-            Value::Int(index, values.map(|v| v.0 as i32))
+            DefValue::Int(index, values.map(|v| v.0 as i32))
         }
     };
     if base == "defb" {

@@ -1,7 +1,8 @@
 //! Slots to X1K assembly text, whose assembler gives addresses, waits, flow-control words and program information.
 
 use crate::ir::{
-    ALPHA, Alu, Code, Comp, Cond, Flow, Guard, Inst, Kind, Load, Mask, Op, Operand, Pre, RGB, Reg, Test, channels,
+    ALPHA, Alu, BranchCond, Comp, FlowStatement, Guard, Load, Mask, Op, Pre, RGB, Reg, UnitKind, VirtualOperand,
+    VirtualProgram, VirtualStatement, ZeroTest, channels,
 };
 use crate::schedule::Slot;
 use ctm_isa::diag::Span;
@@ -58,7 +59,7 @@ fn pre(pre: Pre) -> String {
 }
 
 /// The components of an operand that are in `wanted`.
-fn operand(operand: &Operand, wanted: Mask) -> String {
+fn operand(operand: &VirtualOperand, wanted: Mask) -> String {
     let list: Vec<Comp> = channels(wanted).map(|c| operand.comps[usize::from(c)]).collect();
     let text = components(&list, operand.pre);
     match (operand.neg, operand.abs) {
@@ -133,12 +134,12 @@ fn components(list: &[Comp], presubtract: Option<Pre>) -> String {
     }
 }
 
-fn test(test: Test) -> &'static str {
+fn test(test: ZeroTest) -> &'static str {
     match test {
-        Test::Eq => "eq",
-        Test::Lt => "lt",
-        Test::Ge => "ge",
-        Test::Ne => "ne",
+        ZeroTest::Eq => "eq",
+        ZeroTest::Lt => "lt",
+        ZeroTest::Ge => "ge",
+        ZeroTest::Ne => "ne",
     }
 }
 
@@ -194,8 +195,8 @@ fn statement(alu: &Alu, unit: Mask) -> String {
     };
     let text = |n: usize| {
         let wanted = match alu.op.kind() {
-            Kind::Wide => alu.components(n) & unit,
-            Kind::Dot | Kind::Scalar => alu.components(n),
+            UnitKind::Wide => alu.components(n) & unit,
+            UnitKind::Dot | UnitKind::Scalar => alu.components(n),
         };
         operand(&alu.src[n], wanted)
     };
@@ -230,21 +231,21 @@ fn halves(alu: &Alu) -> (Option<String>, Option<String>) {
     let (to_rgb, to_alpha) = (|| destination(alu, RGB), || destination(alu, ALPHA));
     let changes = modifiers(alu);
     match alu.op.kind() {
-        Kind::Scalar if rgb && alpha => (Some(format!("sop {}{changes}", to_rgb())), Some(statement(alu, ALPHA))),
-        Kind::Dot if alu.op == Op::Dp4 && rgb && alpha => {
+        UnitKind::Scalar if rgb && alpha => (Some(format!("sop {}{changes}", to_rgb())), Some(statement(alu, ALPHA))),
+        UnitKind::Dot if alu.op == Op::Dp4 && rgb && alpha => {
             let part = |n: usize, of: Mask| operand(&alu.src[n], of);
             (
                 Some(format!("dp4 {}, {}, {}{changes}", to_rgb(), part(0, RGB), part(1, RGB))),
                 Some(format!("dp {}, {}, {}{changes}", to_alpha(), part(0, ALPHA), part(1, ALPHA))),
             )
         }
-        Kind::Dot if rgb && alpha => (Some(statement(alu, RGB)), Some(format!("dp {}{changes}", to_alpha()))),
-        Kind::Dot if rgb => (Some(statement(alu, RGB)), None),
-        Kind::Dot | Kind::Scalar => {
+        UnitKind::Dot if rgb && alpha => (Some(statement(alu, RGB)), Some(format!("dp {}{changes}", to_alpha()))),
+        UnitKind::Dot if rgb => (Some(statement(alu, RGB)), None),
+        UnitKind::Dot | UnitKind::Scalar => {
             // One statement that needs the other unit too.
             if rgb { (Some(statement(alu, RGB)), None) } else { (None, Some(statement(alu, ALPHA))) }
         }
-        Kind::Wide => (rgb.then(|| statement(alu, RGB)), alpha.then(|| statement(alu, ALPHA))),
+        UnitKind::Wide => (rgb.then(|| statement(alu, RGB)), alpha.then(|| statement(alu, ALPHA))),
     }
 }
 
@@ -275,30 +276,30 @@ fn pair(a: &Alu, b: Option<&Alu>) -> String {
     }
 }
 
-fn condition(condition: Cond) -> String {
+fn condition(condition: BranchCond) -> String {
     match condition {
-        Cond::Result => "res".to_owned(),
-        Cond::Predicate { channel, not } => {
+        BranchCond::Result => "res".to_owned(),
+        BranchCond::Predicate { channel, not } => {
             format!("{}p.{}", if not { "!" } else { "" }, CHANNELS[usize::from(channel)])
         }
-        Cond::Bool { index, not } => format!("{}b{index}", if not { "!" } else { "" }),
+        BranchCond::Bool { index, not } => format!("{}b{index}", if not { "!" } else { "" }),
     }
 }
 
-fn flow(flow: Flow) -> String {
+fn flow(flow: FlowStatement) -> String {
     match flow {
-        Flow::If(c) => format!("if {}", condition(c)),
-        Flow::Else => "else".to_owned(),
-        Flow::Endif => "endif".to_owned(),
-        Flow::Loop { rep, int } => format!("{} i{int}", if rep { "rep" } else { "loop" }),
-        Flow::Endloop { rep } => if rep { "endrep" } else { "endloop" }.to_owned(),
-        Flow::Break(None) => "break".to_owned(),
-        Flow::Break(Some(c)) => format!("break {}", condition(c)),
-        Flow::Call(label, None) => format!("call sub{label}"),
-        Flow::Call(label, Some(c)) => format!("call sub{label} {}", condition(c)),
-        Flow::End => "end".to_owned(),
-        Flow::Label(label) => format!("sub{label}:"),
-        Flow::Ret => "ret".to_owned(),
+        FlowStatement::If(c) => format!("if {}", condition(c)),
+        FlowStatement::Else => "else".to_owned(),
+        FlowStatement::Endif => "endif".to_owned(),
+        FlowStatement::Loop { rep, int } => format!("{} i{int}", if rep { "rep" } else { "loop" }),
+        FlowStatement::Endloop { rep } => if rep { "endrep" } else { "endloop" }.to_owned(),
+        FlowStatement::Break(None) => "break".to_owned(),
+        FlowStatement::Break(Some(c)) => format!("break {}", condition(c)),
+        FlowStatement::Call(label, None) => format!("call sub{label}"),
+        FlowStatement::Call(label, Some(c)) => format!("call sub{label} {}", condition(c)),
+        FlowStatement::End => "end".to_owned(),
+        FlowStatement::Label(label) => format!("sub{label}:"),
+        FlowStatement::Ret => "ret".to_owned(),
     }
 }
 
@@ -318,7 +319,7 @@ impl Uses {
         let mut uses = Self::default();
         for inst in slots.iter().flat_map(Slot::insts) {
             match inst {
-                Inst::Alu(alu) => {
+                VirtualStatement::Alu(alu) => {
                     uses.outputs.extend(alu.dest.out);
                     for (reg, _) in alu.reads() {
                         match reg {
@@ -330,28 +331,28 @@ impl Uses {
                         }
                     }
                 }
-                Inst::Tex(tex) => {
+                VirtualStatement::Tex(tex) => {
                     uses.inputs.insert(tex.sampler);
                 }
-                Inst::Flow(flow, _) => match flow {
-                    Flow::Loop { int, .. } => {
+                VirtualStatement::Flow(flow, _) => match flow {
+                    FlowStatement::Loop { int, .. } => {
                         uses.ints.insert(int);
                     }
-                    Flow::If(c) | Flow::Break(Some(c)) | Flow::Call(_, Some(c)) => {
-                        if let Cond::Bool { index, .. } = c {
+                    FlowStatement::If(c) | FlowStatement::Break(Some(c)) | FlowStatement::Call(_, Some(c)) => {
+                        if let BranchCond::Bool { index, .. } = c {
                             uses.bools.insert(index);
                         }
                     }
                     _ => {}
                 },
-                Inst::Kill { .. } => {}
+                VirtualStatement::Kill { .. } => {}
             }
         }
         uses
     }
 }
 
-fn directives(code: &Code, uses: &Uses, real: &[u8], whole: Whole) -> Vec<String> {
+fn directives(code: &VirtualProgram, uses: &Uses, real: &[u8], whole: Whole) -> Vec<String> {
     let mut lines = Vec::new();
     if whole.zero_times_anything {
         lines.push(".zero_times_anything".to_owned());
@@ -396,7 +397,7 @@ fn directives(code: &Code, uses: &Uses, real: &[u8], whole: Whole) -> Vec<String
 }
 
 /// Prints the program.
-pub(crate) fn emit(code: &Code, slots: &[Slot], real: &[u8], whole: Whole) -> Text {
+pub(crate) fn emit(code: &VirtualProgram, slots: &[Slot], real: &[u8], whole: Whole) -> Text {
     let uses = Uses::of(slots);
     let mut out = Text { text: String::new(), lines: Vec::new() };
     let mut line = |text: &str, span: Span| {
@@ -413,7 +414,7 @@ pub(crate) fn emit(code: &Code, slots: &[Slot], real: &[u8], whole: Whole) -> Te
             Slot::Other(inst) => {
                 let mut indent = depth;
                 let text = match inst {
-                    Inst::Tex(tex) => {
+                    VirtualStatement::Tex(tex) => {
                         let letter = |c: u8| CHANNELS[usize::from(c)];
                         let result: String = channels(tex.mask).map(|c| letter(tex.swizzle[usize::from(c)])).collect();
                         let [s, t, q] = tex.channels.map(letter);
@@ -429,20 +430,22 @@ pub(crate) fn emit(code: &Code, slots: &[Slot], real: &[u8], whole: Whole) -> Te
                             tex.coord
                         )
                     }
-                    Inst::Kill { temp, mask, guard: g, .. } => {
+                    VirtualStatement::Kill { temp, mask, guard: g, .. } => {
                         format!("{}texkill r{temp}.{}", guard(*g), mask_text(*mask))
                     }
-                    Inst::Flow(f, _) => {
+                    VirtualStatement::Flow(f, _) => {
                         match f {
-                            Flow::Endif | Flow::Endloop { .. } => (depth, indent) = (depth - 1, depth - 1),
-                            Flow::Else => indent = depth - 1,
-                            Flow::If(_) | Flow::Loop { .. } => depth += 1,
-                            Flow::Label(_) => (depth, indent) = (1, 0),
+                            FlowStatement::Endif | FlowStatement::Endloop { .. } => {
+                                (depth, indent) = (depth - 1, depth - 1)
+                            }
+                            FlowStatement::Else => indent = depth - 1,
+                            FlowStatement::If(_) | FlowStatement::Loop { .. } => depth += 1,
+                            FlowStatement::Label(_) => (depth, indent) = (1, 0),
                             _ => {}
                         }
                         flow(*f)
                     }
-                    Inst::Alu(_) => "idle".to_owned(),
+                    VirtualStatement::Alu(_) => "idle".to_owned(),
                 };
                 (text, inst.span(), indent)
             }

@@ -1,17 +1,19 @@
 //! Two operations become one: results that go where their copies went, output modifiers, presubtracts.
 
 use crate::address;
-use crate::graph::{Graph, Set, reads, slot};
-use crate::ir::{ALPHA, Alu, Code, Comp, Inst, Kind, Omod, Op, Operand, Pre, RGB, Reg, V, channels};
+use crate::graph::{BlockGraph, Set, reads, slot};
+use crate::ir::{
+    ALPHA, Alu, Comp, Omod, Op, Pre, RGB, Reg, UnitKind, V, VirtualOperand, VirtualProgram, VirtualStatement, channels,
+};
 
 /// Whether one of the statements writes one of the channels.
-fn writes_any(insts: &[Inst], of: &[(V, u8)]) -> bool {
+fn writes_any(insts: &[VirtualStatement], of: &[(V, u8)]) -> bool {
     insts.iter().any(|i| i.writes().any(|w| of.contains(&w)))
 }
 
-fn temps_read(alu: &Alu, code: &Code) -> Vec<(V, u8)> {
+fn temps_read(alu: &Alu, code: &VirtualProgram) -> Vec<(V, u8)> {
     let mut list = Vec::new();
-    reads(&Inst::Alu(alu.clone()), code, |v, c| list.push((v, c)));
+    reads(&VirtualStatement::Alu(alu.clone()), code, |v, c| list.push((v, c)));
     list
 }
 
@@ -33,7 +35,7 @@ fn power(comp: Comp) -> Option<Omod> {
 }
 
 /// An operation that hands on one operand, times a power of two: that operand and the power.
-fn handed_on(alu: &Alu) -> Option<(Operand, Omod)> {
+fn handed_on(alu: &Alu) -> Option<(VirtualOperand, Omod)> {
     let mask = alu.dest.mask;
     let all = |n: usize| {
         let operand = &alu.src[n];
@@ -59,8 +61,8 @@ fn handed_on(alu: &Alu) -> Option<(Operand, Omod)> {
 }
 
 /// Operations whose result is only copied write where the copies did.
-pub(crate) fn copies(code: &mut Code) -> bool {
-    let graph = Graph::of(&code.insts);
+pub(crate) fn copies(code: &mut VirtualProgram) -> bool {
+    let graph = BlockGraph::of(&code.insts);
     let live_out = graph.live_out(code);
     let mut changed = false;
     let mut remove = vec![false; code.insts.len()];
@@ -69,7 +71,7 @@ pub(crate) fn copies(code: &mut Code) -> bool {
             if remove[i] {
                 continue;
             }
-            let Inst::Alu(from) = code.insts[i].clone() else { continue };
+            let VirtualStatement::Alu(from) = code.insts[i].clone() else { continue };
             if from.guard.is_some() || from.dest.temp.is_none() {
                 continue;
             }
@@ -78,7 +80,7 @@ pub(crate) fn copies(code: &mut Code) -> bool {
             if let Some(new) = moved(code, i, &from, &users) {
                 for (at, alu) in users.iter().zip(new) {
                     match alu {
-                        Some(alu) => code.insts[*at] = Inst::Alu(alu),
+                        Some(alu) => code.insts[*at] = VirtualStatement::Alu(alu),
                         None => remove[*at] = true,
                     }
                 }
@@ -93,7 +95,14 @@ pub(crate) fn copies(code: &mut Code) -> bool {
 }
 
 /// The readers of statement `i`'s result, if those are all and it is dead after them.
-fn users(code: &Code, i: usize, end: usize, written: &[(V, u8)], live_out: &Set, gone: &[bool]) -> Option<Vec<usize>> {
+fn users(
+    code: &VirtualProgram,
+    i: usize,
+    end: usize,
+    written: &[(V, u8)],
+    live_out: &Set,
+    gone: &[bool],
+) -> Option<Vec<usize>> {
     let mut users = Vec::new();
     let mut left: Vec<(V, u8)> = written.to_vec();
     for k in (i + 1..end).filter(|&k| !gone[k]) {
@@ -117,19 +126,19 @@ fn users(code: &Code, i: usize, end: usize, written: &[(V, u8)], live_out: &Set,
 }
 
 /// Those of the channels that statement `i` writes which nothing has written again when statement `at` comes.
-fn still_there(code: &Code, i: usize, at: usize, written: &[(V, u8)]) -> Vec<(V, u8)> {
+fn still_there(code: &VirtualProgram, i: usize, at: usize, written: &[(V, u8)]) -> Vec<(V, u8)> {
     let over = |w: &(V, u8)| writes_any(&code.insts[i + 1..at], &[*w]);
     written.iter().copied().filter(|w| !over(w)).collect()
 }
 
 /// The replacement of each user when the operation moves there; `None` if it cannot.
-fn moved(code: &Code, i: usize, from: &Alu, users: &[usize]) -> Option<Vec<Option<Alu>>> {
+fn moved(code: &VirtualProgram, i: usize, from: &Alu, users: &[usize]) -> Option<Vec<Option<Alu>>> {
     let sources = temps_read(from, code);
     let written: Vec<(V, u8)> = code.insts[i].writes().collect();
     let mut list: Vec<Option<Alu>> = Vec::new();
     for &at in users {
         let left = still_there(code, i, at, &written);
-        let Inst::Alu(user) = &code.insts[at] else { return None };
+        let VirtualStatement::Alu(user) = &code.insts[at] else { return None };
         let (operand, omod) = handed_on(user)?;
         if user.dest.pred.is_some() || user.dest.result.is_some() {
             return None;
@@ -160,7 +169,7 @@ fn moved(code: &Code, i: usize, from: &Alu, users: &[usize]) -> Option<Vec<Optio
                 comps[usize::from(c)] = from.src[n].comps[usize::from(channel)];
             }
         }
-        if from.op.kind() == Kind::Wide {
+        if from.op.kind() == UnitKind::Wide {
             for (operand, comps) in new.src.iter_mut().zip(comps) {
                 operand.comps = comps;
             }
@@ -172,7 +181,7 @@ fn moved(code: &Code, i: usize, from: &Alu, users: &[usize]) -> Option<Vec<Optio
         }
         list.push(Some(new));
     }
-    if from.op.kind() != Kind::Wide && list.len() > 1 {
+    if from.op.kind() != UnitKind::Wide && list.len() > 1 {
         merge(&mut list)?;
     }
     Some(list)
@@ -203,7 +212,7 @@ fn presubtract(alu: &Alu) -> Option<(Pre, [u8; 4])> {
         return None;
     }
     let [a, b, c] = &alu.src;
-    let one = |o: &Operand| {
+    let one = |o: &VirtualOperand| {
         !o.abs && o.pre.is_none() && channels(alu.dest.mask).all(|c| o.comps[usize::from(c)] == Comp::One)
     };
     // Two of the three make a product with one.
@@ -247,13 +256,13 @@ fn presubtract(alu: &Alu) -> Option<(Pre, [u8; 4])> {
 }
 
 /// Sums that one or two operations read become presubtracts of those.
-pub(crate) fn presubtracts(code: &mut Code) -> bool {
-    let graph = Graph::of(&code.insts);
+pub(crate) fn presubtracts(code: &mut VirtualProgram) -> bool {
+    let graph = BlockGraph::of(&code.insts);
     let live_out = graph.live_out(code);
     let mut remove = vec![false; code.insts.len()];
     for (n, block) in graph.blocks.iter().enumerate() {
         for i in block.range.clone() {
-            let Inst::Alu(sum) = code.insts[i].clone() else { continue };
+            let VirtualStatement::Alu(sum) = code.insts[i].clone() else { continue };
             let Some((pre, from)) = presubtract(&sum) else { continue };
             let written: Vec<(V, u8)> = code.insts[i].writes().collect();
             let Some(users) = users(code, i, block.range.end, &written, &live_out[n], &remove) else { continue };
@@ -261,7 +270,7 @@ pub(crate) fn presubtracts(code: &mut Code) -> bool {
             let new: Option<Vec<Alu>> = users
                 .iter()
                 .map(|&at| match &code.insts[at] {
-                    Inst::Alu(user) if !writes_any(&code.insts[i + 1..at], &sources) => {
+                    VirtualStatement::Alu(user) if !writes_any(&code.insts[i + 1..at], &sources) => {
                         with_presubtract(user, &still_there(code, i, at, &written), pre, from)
                     }
                     _ => None,
@@ -269,7 +278,7 @@ pub(crate) fn presubtracts(code: &mut Code) -> bool {
                 .collect();
             let Some(new) = new.filter(|n| n.len() <= 2) else { continue };
             for (at, alu) in users.into_iter().zip(new) {
-                code.insts[at] = Inst::Alu(alu);
+                code.insts[at] = VirtualStatement::Alu(alu);
             }
             remove[i] = true;
         }

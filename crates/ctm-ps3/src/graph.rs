@@ -2,7 +2,7 @@
 //!
 //! Only a processor's own path counts: processors that are masked out change nothing. Calls are followed without their context.
 
-use crate::ir::{Code, Flow, Inst, Mask, Reg, V, channels};
+use crate::ir::{FlowStatement, Mask, Reg, V, VirtualProgram, VirtualStatement, channels};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -60,18 +60,18 @@ pub(crate) struct BasicBlock {
 
 /// The blocks of a program, in the order of its text.
 #[derive(Clone, Debug)]
-pub(crate) struct Graph {
+pub(crate) struct BlockGraph {
     pub blocks: Vec<BasicBlock>,
 }
 
-impl Graph {
-    pub fn of(insts: &[Inst]) -> Self {
+impl BlockGraph {
+    pub fn of(insts: &[VirtualStatement]) -> Self {
         let mut blocks = Vec::new();
         // The block that begins after each flow statement.
         let mut behind: BTreeMap<usize, usize> = BTreeMap::new();
         let mut start = 0;
         for (i, inst) in insts.iter().enumerate() {
-            if matches!(inst, Inst::Flow(..)) {
+            if matches!(inst, VirtualStatement::Flow(..)) {
                 blocks.push(BasicBlock { range: start..i + 1, next: Vec::new() });
                 behind.insert(i, blocks.len());
                 start = i + 1;
@@ -82,7 +82,7 @@ impl Graph {
         for (n, block) in blocks.iter_mut().enumerate() {
             let last = block.range.end.checked_sub(1).filter(|&l| block.range.contains(&l));
             block.next = match last.map(|l| (l, insts.get(l))) {
-                Some((l, Some(Inst::Flow(..)))) => {
+                Some((l, Some(VirtualStatement::Flow(..)))) => {
                     edges.get(&l).into_iter().flatten().filter_map(|to| behind.get(to).copied()).collect()
                 }
                 _ => vec![n + 1],
@@ -94,7 +94,7 @@ impl Graph {
     }
 
     /// The live set at the end of each block.
-    pub fn live_out(&self, code: &Code) -> Vec<Set> {
+    pub fn live_out(&self, code: &VirtualProgram) -> Vec<Set> {
         let size = code.temps as usize * 4;
         let mut live_in = vec![Set::new(size); self.blocks.len()];
         let mut live_out = live_in.clone();
@@ -121,7 +121,7 @@ impl Graph {
 }
 
 /// For each flow statement, the flow statements after which execution can go on.
-fn edges(insts: &[Inst]) -> BTreeMap<usize, Vec<usize>> {
+fn edges(insts: &[VirtualStatement]) -> BTreeMap<usize, Vec<usize>> {
     let mut edges: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut labels: BTreeMap<u16, usize> = BTreeMap::new();
     // Open branches: the `if` and, when it came, the `else`. Open loops: the loop and its breaks.
@@ -131,30 +131,30 @@ fn edges(insts: &[Inst]) -> BTreeMap<usize, Vec<usize>> {
     let mut returns: Vec<(usize, u16)> = Vec::new();
     let mut part = None;
     for (i, inst) in insts.iter().enumerate() {
-        let Inst::Flow(flow, _) = inst else { continue };
+        let VirtualStatement::Flow(flow, _) = inst else { continue };
         let mut edge = |from: usize, to: usize| edges.entry(from).or_default().push(to);
         match flow {
-            Flow::If(_) => {
+            FlowStatement::If(_) => {
                 edge(i, i);
                 ifs.push((i, None));
             }
-            Flow::Else => {
+            FlowStatement::Else => {
                 if let Some((begin, middle)) = ifs.last_mut() {
                     edge(*begin, i);
                     *middle = Some(i);
                 }
             }
-            Flow::Endif => {
+            FlowStatement::Endif => {
                 edge(i, i);
                 if let Some((begin, middle)) = ifs.pop() {
                     edge(middle.unwrap_or(begin), i);
                 }
             }
-            Flow::Loop { .. } => {
+            FlowStatement::Loop { .. } => {
                 edge(i, i);
                 loops.push((i, Vec::new()));
             }
-            Flow::Endloop { .. } => {
+            FlowStatement::Endloop { .. } => {
                 edge(i, i);
                 if let Some((begin, breaks)) = loops.pop() {
                     edge(i, begin);
@@ -162,7 +162,7 @@ fn edges(insts: &[Inst]) -> BTreeMap<usize, Vec<usize>> {
                     breaks.into_iter().for_each(|b| edge(b, i));
                 }
             }
-            Flow::Break(condition) => {
+            FlowStatement::Break(condition) => {
                 if condition.is_some() {
                     edge(i, i);
                 }
@@ -170,23 +170,23 @@ fn edges(insts: &[Inst]) -> BTreeMap<usize, Vec<usize>> {
                     breaks.push(i);
                 }
             }
-            Flow::Call(label, condition) => {
+            FlowStatement::Call(label, condition) => {
                 if condition.is_some() {
                     edge(i, i);
                 }
                 calls.push((i, *label));
             }
-            Flow::Label(label) => {
+            FlowStatement::Label(label) => {
                 edge(i, i);
                 labels.insert(*label, i);
                 part = Some(*label);
             }
-            Flow::Ret => {
+            FlowStatement::Ret => {
                 if let Some(part) = part {
                     returns.push((i, part));
                 }
             }
-            Flow::End => {}
+            FlowStatement::End => {}
         }
     }
     for &(call, label) in &calls {
@@ -203,9 +203,9 @@ fn edges(insts: &[Inst]) -> BTreeMap<usize, Vec<usize>> {
 }
 
 /// Calls `f` for every register channel that the statement reads.
-pub(crate) fn reads(inst: &Inst, code: &Code, mut f: impl FnMut(V, u8)) {
+pub(crate) fn reads(inst: &VirtualStatement, code: &VirtualProgram, mut f: impl FnMut(V, u8)) {
     match inst {
-        Inst::Alu(alu) => {
+        VirtualStatement::Alu(alu) => {
             for (reg, c) in alu.reads() {
                 match reg {
                     Reg::Temp(v) => f(v, c),
@@ -214,14 +214,14 @@ pub(crate) fn reads(inst: &Inst, code: &Code, mut f: impl FnMut(V, u8)) {
                 }
             }
         }
-        Inst::Tex(tex) => tex.reads().for_each(|(v, c)| f(v, c)),
-        Inst::Kill { temp, mask, .. } => channels(*mask).for_each(|c| f(*temp, c)),
-        Inst::Flow(..) => {}
+        VirtualStatement::Tex(tex) => tex.reads().for_each(|(v, c)| f(v, c)),
+        VirtualStatement::Kill { temp, mask, .. } => channels(*mask).for_each(|c| f(*temp, c)),
+        VirtualStatement::Flow(..) => {}
     }
 }
 
 /// The live set before the statement, from the one after it.
-pub(crate) fn backwards(inst: &Inst, code: &Code, live: &mut Set) {
+pub(crate) fn backwards(inst: &VirtualStatement, code: &VirtualProgram, live: &mut Set) {
     // A guarded write may keep the old value.
     if inst.guard().is_none() {
         inst.writes().for_each(|(v, c)| live.remove(slot(v, c)));
@@ -247,7 +247,7 @@ pub(crate) struct Reaching {
 
 impl Reaching {
     /// The first `temps * 4` writes are those before the start.
-    pub fn of(code: &Code, graph: &Graph) -> Self {
+    pub fn of(code: &VirtualProgram, graph: &BlockGraph) -> Self {
         let size = code.temps as usize * 4;
         let mut defs: Vec<Def> = (0..code.temps).flat_map(|v| (0..4).map(move |channel| Def { v, channel })).collect();
         let mut first = Vec::with_capacity(code.insts.len());
@@ -283,7 +283,7 @@ impl Reaching {
     }
 
     /// The writes after statement `i`.
-    pub fn forwards(&self, code: &Code, i: usize, set: &mut Set) {
+    pub fn forwards(&self, code: &VirtualProgram, i: usize, set: &mut Set) {
         let inst = &code.insts[i];
         for (n, (v, c)) in inst.writes().enumerate() {
             if inst.guard().is_none() {
@@ -299,7 +299,7 @@ impl Reaching {
     }
 
     /// The write of `channel` by statement `i`.
-    pub fn written(&self, code: &Code, i: usize, channel: u8) -> Option<usize> {
+    pub fn written(&self, code: &VirtualProgram, i: usize, channel: u8) -> Option<usize> {
         code.insts[i].writes().position(|(_, c)| c == channel).map(|n| self.first[i] + n)
     }
 }

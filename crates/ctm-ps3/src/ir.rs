@@ -73,14 +73,14 @@ impl Pre {
 
 /// A source operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Operand {
+pub(crate) struct VirtualOperand {
     pub comps: [Comp; 4],
     pub pre: Option<Pre>,
     pub neg: bool,
     pub abs: bool,
 }
 
-impl Operand {
+impl VirtualOperand {
     pub const ABSENT: Self = Self::all(Comp::Absent);
 
     pub const fn all(comp: Comp) -> Self {
@@ -169,7 +169,7 @@ pub(crate) enum Op {
 
 /// Which units an operation runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum UnitKind {
     /// Channel by channel, in either unit.
     Wide,
     /// The RGB unit computes; the alpha unit can copy.
@@ -179,11 +179,13 @@ pub(crate) enum Kind {
 }
 
 impl Op {
-    pub const fn kind(self) -> Kind {
+    pub const fn kind(self) -> UnitKind {
         match self {
-            Self::Mov | Self::Mad | Self::Min | Self::Max | Self::Cmp | Self::Frc | Self::Mdh | Self::Mdv => Kind::Wide,
-            Self::Dp3 | Self::Dp4 | Self::D2a => Kind::Dot,
-            Self::Ex2 | Self::Ln2 | Self::Rcp | Self::Rsq | Self::Sin | Self::Cos => Kind::Scalar,
+            Self::Mov | Self::Mad | Self::Min | Self::Max | Self::Cmp | Self::Frc | Self::Mdh | Self::Mdv => {
+                UnitKind::Wide
+            }
+            Self::Dp3 | Self::Dp4 | Self::D2a => UnitKind::Dot,
+            Self::Ex2 | Self::Ln2 | Self::Rcp | Self::Rsq | Self::Sin | Self::Cos => UnitKind::Scalar,
         }
     }
 
@@ -209,7 +211,7 @@ impl Op {
 
 /// A comparison with zero that the machine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Test {
+pub(crate) enum ZeroTest {
     Eq,
     Lt,
     Ge,
@@ -237,9 +239,9 @@ pub(crate) struct Dest {
     /// The conditional value (alpha).
     pub w: bool,
     /// Predicate bits.
-    pub pred: Option<Test>,
+    pub pred: Option<ZeroTest>,
     /// The ALU result (alpha).
-    pub result: Option<Test>,
+    pub result: Option<ZeroTest>,
     /// The channels of temporary, output and predicate.
     pub mask: Mask,
 }
@@ -256,7 +258,7 @@ impl Dest {
 pub(crate) struct Alu {
     pub op: Op,
     pub dest: Dest,
-    pub src: [Operand; 3],
+    pub src: [VirtualOperand; 3],
     pub sat: bool,
     pub omod: Omod,
     pub guard: Option<Guard>,
@@ -265,14 +267,14 @@ pub(crate) struct Alu {
 
 impl Alu {
     pub fn uses_rgb(&self) -> bool {
-        self.op.kind() == Kind::Dot || self.dest.mask & RGB != 0
+        self.op.kind() == UnitKind::Dot || self.dest.mask & RGB != 0
     }
 
     pub fn uses_alpha(&self) -> bool {
         match self.op.kind() {
-            Kind::Scalar => true,
-            Kind::Dot => self.op == Op::Dp4 || self.dest.mask & ALPHA != 0,
-            Kind::Wide => self.dest.mask & ALPHA != 0,
+            UnitKind::Scalar => true,
+            UnitKind::Dot => self.op == Op::Dp4 || self.dest.mask & ALPHA != 0,
+            UnitKind::Wide => self.dest.mask & ALPHA != 0,
         }
     }
 
@@ -280,7 +282,7 @@ impl Alu {
     pub fn components(&self, n: usize) -> Mask {
         if n >= self.op.operands() {
             0
-        } else if self.op.kind() == Kind::Wide {
+        } else if self.op.kind() == UnitKind::Wide {
             self.dest.mask
         } else {
             self.op.fixed_components(n)
@@ -322,7 +324,7 @@ impl Tex {
 
 /// The condition of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cond {
+pub(crate) enum BranchCond {
     /// The ALU result.
     Result,
     Predicate {
@@ -337,8 +339,8 @@ pub(crate) enum Cond {
 
 /// Flow control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flow {
-    If(Cond),
+pub(crate) enum FlowStatement {
+    If(BranchCond),
     Else,
     Endif,
     Loop {
@@ -348,8 +350,8 @@ pub(crate) enum Flow {
     Endloop {
         rep: bool,
     },
-    Break(Option<Cond>),
-    Call(u16, Option<Cond>),
+    Break(Option<BranchCond>),
+    Call(u16, Option<BranchCond>),
     /// End of the main program.
     End,
     Label(u16),
@@ -359,14 +361,14 @@ pub(crate) enum Flow {
 /// One statement.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "nearly all of them are of the large kind")]
-pub(crate) enum Inst {
+pub(crate) enum VirtualStatement {
     Alu(Alu),
     Tex(Tex),
     Kill { temp: V, mask: Mask, guard: Option<Guard>, span: Span },
-    Flow(Flow, Span),
+    Flow(FlowStatement, Span),
 }
 
-impl Inst {
+impl VirtualStatement {
     pub fn span(&self) -> Span {
         match self {
             Self::Alu(alu) => alu.span,
@@ -402,8 +404,8 @@ pub(crate) enum Load {
 
 /// A program of virtual registers.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Code {
-    pub insts: Vec<Inst>,
+pub(crate) struct VirtualProgram {
+    pub insts: Vec<VirtualStatement>,
     /// Names of virtual registers are below this.
     pub temps: u32,
     /// Start values.
@@ -418,7 +420,7 @@ pub(crate) struct Code {
     pub names: std::collections::BTreeMap<(char, u8), String>,
 }
 
-impl Code {
+impl VirtualProgram {
     pub fn fresh(&mut self) -> V {
         self.temps += 1;
         self.temps - 1

@@ -44,7 +44,7 @@ use bytecode::{Listing, Name};
 use ctm_isa::diag::{Diagnostic, Severity, Span};
 use ctm_isa::x1k::{Program, check, text};
 use emit::Whole;
-use ir::{Code, Inst};
+use ir::{VirtualProgram, VirtualStatement};
 use schedule::Order;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -152,8 +152,8 @@ fn failed(findings: &[Diagnostic]) -> bool {
 }
 
 /// Reports channels of temporaries that are read where nothing can have written them, which then hold 0, and shaders without a result.
-fn written(code: &mut Code, findings: &mut Vec<Diagnostic>) {
-    let graph = graph::Graph::of(&code.insts);
+fn written(code: &mut VirtualProgram, findings: &mut Vec<Diagnostic>) {
+    let graph = graph::BlockGraph::of(&code.insts);
     let reaching = graph::Reaching::of(code, &graph);
     let before = code.temps as usize * 4;
     let loaded: BTreeSet<u32> = code.loads.iter().map(|l| l.0).collect();
@@ -189,10 +189,10 @@ fn written(code: &mut Code, findings: &mut Vec<Diagnostic>) {
         *zeros.entry(v).or_insert(0) |= mask;
     }
     lower::begin_with_zeros(code, &zeros);
-    let result = |inst: &Inst| match inst {
-        Inst::Alu(alu) => alu.dest.out.is_some() || alu.dest.w,
-        Inst::Kill { .. } => true,
-        Inst::Tex(_) | Inst::Flow(..) => false,
+    let result = |inst: &VirtualStatement| match inst {
+        VirtualStatement::Alu(alu) => alu.dest.out.is_some() || alu.dest.w,
+        VirtualStatement::Kill { .. } => true,
+        VirtualStatement::Tex(_) | VirtualStatement::Flow(..) => false,
     };
     if !code.insts.iter().any(result) {
         findings.push(
@@ -204,7 +204,7 @@ fn written(code: &mut Code, findings: &mut Vec<Diagnostic>) {
 }
 
 /// From checked operations to a program and its text.
-fn generate(mut code: Code, options: &Options, findings: &mut Vec<Diagnostic>) -> Option<(Program, String)> {
+fn generate(mut code: VirtualProgram, options: &Options, findings: &mut Vec<Diagnostic>) -> Option<(Program, String)> {
     clean::constants(&mut code);
     while clean::dead(&mut code) {}
     webs::split(&mut code);

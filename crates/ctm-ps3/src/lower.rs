@@ -7,10 +7,13 @@ mod inputs;
 mod textures;
 
 use crate::Options;
-use crate::ir::{ALPHA, Alu, Code, Comp, Cond, Dest, Flow, Guard, Inst, Op, Operand, Reg, Test, Tex, V};
+use crate::ir::{
+    ALPHA, Alu, BranchCond, Comp, Dest, FlowStatement, Guard, Op, Reg, Tex, V, VirtualOperand, VirtualProgram,
+    VirtualStatement, ZeroTest,
+};
 use crate::parse::is_lookup;
 use crate::structure;
-use crate::syntax::{self, File, Shader, Source, Texture};
+use crate::syntax::{self, RegisterFile, Shader, SourceOperand, Texture};
 use crate::table::{self, Compare};
 use ctm_isa::diag::{Diagnostic, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,10 +25,10 @@ const LANGUAGE_CONSTANTS: u8 = 224;
 
 struct Lower<'s> {
     shader: &'s Shader,
-    code: Code,
+    code: VirtualProgram,
     findings: &'s mut Vec<Diagnostic>,
     /// The register of each channel of each input.
-    inputs: BTreeMap<(File, u16), [Option<V>; 4]>,
+    inputs: BTreeMap<(RegisterFile, u16), [Option<V>; 4]>,
     /// Constants that the text mentions.
     mentioned: BTreeSet<u8>,
     relative_constants: bool,
@@ -43,11 +46,11 @@ pub(crate) fn lower(
     options: &Options,
     names: BTreeMap<(char, u8), String>,
     findings: &mut Vec<Diagnostic>,
-) -> Code {
+) -> VirtualProgram {
     structure::check(shader, findings);
     let mut lower = Lower {
         shader,
-        code: Code { temps: TEMPS, names, ..Code::default() },
+        code: VirtualProgram { temps: TEMPS, names, ..VirtualProgram::default() },
         findings,
         inputs: BTreeMap::new(),
         mentioned: BTreeSet::new(),
@@ -87,7 +90,7 @@ impl Lower<'_> {
         index
     }
 
-    fn number(&mut self, value: f32) -> Operand {
+    fn number(&mut self, value: f32) -> VirtualOperand {
         let bits = value.to_bits();
         let place = self.numbers.iter().find(|n| n.0 == bits).map(|n| (n.1, n.2));
         let (index, channel) = place.unwrap_or_else(|| {
@@ -100,25 +103,25 @@ impl Lower<'_> {
             self.code.floats.entry(place.0).or_insert([0; 4])[usize::from(place.1)] = bits;
             place
         });
-        Operand::scalar(Reg::Const(index), channel)
+        VirtualOperand::scalar(Reg::Const(index), channel)
     }
 
     /// An operand with its swizzle and modifiers. `wanted` are the components that are used.
-    fn operand(&mut self, source: &Source, wanted: u8) -> Operand {
+    fn operand(&mut self, source: &SourceOperand, wanted: u8) -> VirtualOperand {
         let index = small(source.reg.index);
         let mut operand = match (source.reg.file, source.reg.relative) {
-            (File::Temp, _) => Operand::temp(u32::from(source.reg.index)),
-            (File::Const, false) => self.register(Reg::Const(index)),
-            (File::Const, true) => self.register(Reg::ConstRel(index)),
-            (File::Input, true) => self.register(Reg::InputRel(index)),
+            (RegisterFile::Temp, _) => VirtualOperand::temp(u32::from(source.reg.index)),
+            (RegisterFile::Const, false) => self.register(Reg::Const(index)),
+            (RegisterFile::Const, true) => self.register(Reg::ConstRel(index)),
+            (RegisterFile::Input, true) => self.register(Reg::InputRel(index)),
             // The domain is one triangle that faces the viewer.
-            (File::Face, _) => {
-                if !self.inputs.contains_key(&(File::Face, 0)) {
+            (RegisterFile::Face, _) => {
+                if !self.inputs.contains_key(&(RegisterFile::Face, 0)) {
                     self.error("undeclared", "vFace is not declared".to_owned(), source.span, "write dcl vFace");
                 }
-                Operand::all(Comp::One)
+                VirtualOperand::all(Comp::One)
             }
-            (File::Input | File::TexCoord | File::Position, _) => {
+            (RegisterFile::Input | RegisterFile::TexCoord | RegisterFile::Position, _) => {
                 let held = self.inputs.get(&(source.reg.file, source.reg.index)).copied().unwrap_or([None; 4]);
                 let mut missing = false;
                 for c in crate::ir::channels(wanted) {
@@ -131,21 +134,21 @@ impl Lower<'_> {
                     Some(v) => Comp::Read(Reg::Temp(v), c as u8),
                     None => Comp::Zero,
                 });
-                Operand { comps, ..Operand::ABSENT }
+                VirtualOperand { comps, ..VirtualOperand::ABSENT }
             }
-            _ => Operand::ABSENT,
+            _ => VirtualOperand::ABSENT,
         };
         operand = operand.swizzled(source.swizzle).masked(wanted);
         (operand.neg, operand.abs) = (source.negate, source.absolute);
         operand
     }
 
-    fn register(&self, reg: Reg) -> Operand {
-        Operand { comps: std::array::from_fn(|c| Comp::Read(reg, c as u8)), ..Operand::ABSENT }
+    fn register(&self, reg: Reg) -> VirtualOperand {
+        VirtualOperand { comps: std::array::from_fn(|c| Comp::Read(reg, c as u8)), ..VirtualOperand::ABSENT }
     }
 
-    fn emit(&mut self, op: Op, dest: Dest, src: &[Operand], inst: &syntax::Inst, last: bool) {
-        let mut list = [Operand::ABSENT; 3];
+    fn emit(&mut self, op: Op, dest: Dest, src: &[VirtualOperand], inst: &syntax::Inst, last: bool) {
+        let mut list = [VirtualOperand::ABSENT; 3];
         for (to, from) in list.iter_mut().zip(src) {
             *to = *from;
         }
@@ -164,19 +167,19 @@ impl Lower<'_> {
     }
 
     /// A step of a macro: into channels of a fresh register.
-    fn step(&mut self, op: Op, mask: u8, src: &[Operand], inst: &syntax::Inst) -> Operand {
+    fn step(&mut self, op: Op, mask: u8, src: &[VirtualOperand], inst: &syntax::Inst) -> VirtualOperand {
         let temp = self.code.fresh();
         self.emit(op, Dest { temp: Some(temp), mask, ..Dest::default() }, src, inst, false);
-        Operand::temp(temp)
+        VirtualOperand::temp(temp)
     }
 
     /// A step with one result, in alpha.
-    fn scalar_step(&mut self, op: Op, src: &[Operand], inst: &syntax::Inst) -> Operand {
+    fn scalar_step(&mut self, op: Op, src: &[VirtualOperand], inst: &syntax::Inst) -> VirtualOperand {
         self.step(op, ALPHA, src, inst).swizzled([3; 4])
     }
 
     fn instruction(&mut self, inst: &syntax::Inst) {
-        use table::Op as P;
+        use table::TableOp as P;
         match inst.op {
             P::Nop => {}
             P::Texkill => self.kill(inst),
@@ -203,28 +206,28 @@ impl Lower<'_> {
     fn dest(inst: &syntax::Inst) -> Dest {
         let Some(dest) = inst.dest else { return Dest::default() };
         match dest.reg.file {
-            File::Color => Dest { out: Some(small(dest.reg.index)), mask: dest.mask, ..Dest::default() },
-            File::Depth => Dest { w: true, mask: ALPHA, ..Dest::default() },
+            RegisterFile::Color => Dest { out: Some(small(dest.reg.index)), mask: dest.mask, ..Dest::default() },
+            RegisterFile::Depth => Dest { w: true, mask: ALPHA, ..Dest::default() },
             _ => Dest { temp: Some(u32::from(dest.reg.index)), mask: dest.mask, ..Dest::default() },
         }
     }
 
     #[allow(clippy::too_many_lines, reason = "one arm for each instruction")]
     fn arithmetic(&mut self, inst: &syntax::Inst) {
-        use table::Op as P;
+        use table::TableOp as P;
         let dest = Self::dest(inst);
         let mask = dest.mask;
         // The components of channel-by-channel operands; the depth takes the first.
-        let wide = |lower: &mut Self, n: usize| -> Operand {
-            let Some(source) = inst.sources.get(n) else { return Operand::ABSENT };
+        let wide = |lower: &mut Self, n: usize| -> VirtualOperand {
+            let Some(source) = inst.sources.get(n) else { return VirtualOperand::ABSENT };
             if dest.w { lower.operand(source, 1).swizzled([0; 4]).masked(ALPHA) } else { lower.operand(source, mask) }
         };
         let with = |lower: &mut Self, n: usize, wanted: u8| match inst.sources.get(n) {
             Some(source) => lower.operand(source, wanted),
-            None => Operand::ABSENT,
+            None => VirtualOperand::ABSENT,
         };
-        let one = Operand::all(Comp::One);
-        let zero = Operand::all(Comp::Zero);
+        let one = VirtualOperand::all(Comp::One);
+        let zero = VirtualOperand::all(Comp::Zero);
         match inst.op {
             P::Mov | P::Abs => {
                 let mut a = wide(self, 0);
@@ -275,7 +278,8 @@ impl Lower<'_> {
                     P::Dp4 => Op::Dp4,
                     _ => Op::D2a,
                 };
-                let src: Vec<Operand> = (0..op.operands()).map(|n| with(self, n, op.fixed_components(n))).collect();
+                let src: Vec<VirtualOperand> =
+                    (0..op.operands()).map(|n| with(self, n, op.fixed_components(n))).collect();
                 self.emit(op, dest, &src, inst, true);
             }
             P::Rcp | P::Rsq | P::Exp | P::Log => {
@@ -334,13 +338,13 @@ impl Lower<'_> {
     }
 
     fn matrix(&mut self, inst: &syntax::Inst, dest: Dest) {
-        use table::Op as P;
+        use table::TableOp as P;
         let op = if matches!(inst.op, P::M4x3 | P::M4x4) { Op::Dp4 } else { Op::Dp3 };
         let [a, first] = inst.sources.as_slice() else { return };
         let wanted = op.fixed_components(0);
         let a_operand = self.operand(a, wanted);
-        let file = dest.temp.map(|v| (File::Temp, v as u16));
-        let touches = |s: &Source, count: u16| {
+        let file = dest.temp.map(|v| (RegisterFile::Temp, v as u16));
+        let touches = |s: &SourceOperand, count: u16| {
             file.is_some_and(|(f, i)| s.reg.file == f && (s.reg.index..s.reg.index + count).contains(&i))
         };
         // The rows come one after the other: their sources must not be their results.
@@ -349,7 +353,7 @@ impl Lower<'_> {
         let rows: Vec<u8> = crate::ir::channels(if dest.w { 1 } else { dest.mask }).collect();
         for &row in &rows {
             let reg = syntax::Reg { index: first.reg.index + u16::from(row), ..first.reg };
-            let b = self.operand(&Source { reg, ..*first }, wanted);
+            let b = self.operand(&SourceOperand { reg, ..*first }, wanted);
             let mask = if dest.w { ALPHA } else { 1 << row };
             if aside {
                 let dest = Dest { temp: Some(temp), mask, ..Dest::default() };
@@ -359,12 +363,12 @@ impl Lower<'_> {
             }
         }
         if aside {
-            self.emit(Op::Mov, dest, &[Operand::temp(temp).masked(dest.mask)], inst, true);
+            self.emit(Op::Mov, dest, &[VirtualOperand::temp(temp).masked(dest.mask)], inst, true);
         }
     }
 
     /// The register that holds an operand as it is, for instructions that take registers only, and the channel of each component.
-    fn in_register(&mut self, source: &Source, wanted: u8, inst: &syntax::Inst) -> (V, [u8; 4]) {
+    fn in_register(&mut self, source: &SourceOperand, wanted: u8, inst: &syntax::Inst) -> (V, [u8; 4]) {
         let operand = self.operand(source, wanted);
         let mut held = None;
         let mut swizzle = [0, 1, 2, 3];
@@ -387,7 +391,7 @@ impl Lower<'_> {
 
     fn lookup(&mut self, inst: &syntax::Inst) {
         let [coord, sampler, ..] = inst.sources.as_slice() else { return };
-        let mut project = inst.op == table::Op::Texldp;
+        let mut project = inst.op == table::TableOp::Texldp;
         let (v, swizzle) = match self.texture(sampler.reg.index) {
             Texture::Flat => {
                 let wanted = if project { 0b1011 } else { 0b0011 };
@@ -408,7 +412,7 @@ impl Lower<'_> {
         let target = direct.unwrap_or_else(|| self.code.fresh());
         let guard = inst.guard.map(|g| Guard { not: g.not, channel: g.channel });
         let mask = if dest.w { 1 } else { dest.mask };
-        self.code.insts.push(Inst::Tex(Tex {
+        self.code.insts.push(VirtualStatement::Tex(Tex {
             dest: target,
             mask,
             swizzle: sampler.swizzle,
@@ -420,7 +424,7 @@ impl Lower<'_> {
             span: inst.span,
         }));
         if direct.is_none() {
-            let value = Operand::temp(target);
+            let value = VirtualOperand::temp(target);
             let value = if dest.w { value.swizzled([0; 4]) } else { value };
             self.emit(Op::Mov, dest, &[value.masked(dest.mask)], inst, true);
         }
@@ -429,7 +433,7 @@ impl Lower<'_> {
     fn kill(&mut self, inst: &syntax::Inst) {
         let Some(dest) = inst.dest else { return };
         let mask = if self.shader.major == 2 && !dest.masked { 7 } else { dest.mask };
-        let source = Source {
+        let source = SourceOperand {
             reg: dest.reg,
             swizzle: [0, 1, 2, 3],
             swizzled: false,
@@ -438,22 +442,22 @@ impl Lower<'_> {
             not: false,
             span: dest.span,
         };
-        let mask = if dest.reg.file == File::Position && !dest.masked { mask & 3 } else { mask };
+        let mask = if dest.reg.file == RegisterFile::Position && !dest.masked { mask & 3 } else { mask };
         let (temp, _) = self.in_register(&source, mask, inst);
         let guard = inst.guard.map(|g| Guard { not: g.not, channel: g.channel });
-        self.code.insts.push(Inst::Kill { temp, mask, guard, span: inst.span });
+        self.code.insts.push(VirtualStatement::Kill { temp, mask, guard, span: inst.span });
     }
 
     /// `a ? b` as a sum that is compared with zero.
-    fn difference(compare: Compare, a: Operand, b: Operand) -> ([Operand; 3], Test) {
-        let one = Operand::all(Comp::One);
+    fn difference(compare: Compare, a: VirtualOperand, b: VirtualOperand) -> ([VirtualOperand; 3], ZeroTest) {
+        let one = VirtualOperand::all(Comp::One);
         let (a, b, test) = match compare {
-            Compare::Lt => (a, b, Test::Lt),
-            Compare::Ge => (a, b, Test::Ge),
-            Compare::Eq => (a, b, Test::Eq),
-            Compare::Ne => (a, b, Test::Ne),
-            Compare::Gt => (b, a, Test::Lt),
-            Compare::Le => (b, a, Test::Ge),
+            Compare::Lt => (a, b, ZeroTest::Lt),
+            Compare::Ge => (a, b, ZeroTest::Ge),
+            Compare::Eq => (a, b, ZeroTest::Eq),
+            Compare::Ne => (a, b, ZeroTest::Ne),
+            Compare::Gt => (b, a, ZeroTest::Lt),
+            Compare::Le => (b, a, ZeroTest::Ge),
         };
         ([a, one, b.negated()], test)
     }
@@ -466,68 +470,69 @@ impl Lower<'_> {
     }
 
     /// The condition of a branch; a comparison sets the ALU result first.
-    fn condition(&mut self, inst: &syntax::Inst) -> Option<Cond> {
+    fn condition(&mut self, inst: &syntax::Inst) -> Option<BranchCond> {
         if let (Some(compare), [a, b]) = (inst.compare, inst.sources.as_slice()) {
             let (a, b) = (self.operand(a, ALPHA), self.operand(b, ALPHA));
             let (src, test) = Self::difference(compare, a, b);
             self.emit(Op::Mad, Dest { result: Some(test), mask: ALPHA, ..Dest::default() }, &src, inst, false);
-            return Some(Cond::Result);
+            return Some(BranchCond::Result);
         }
-        let source = inst.sources.iter().find(|s| matches!(s.reg.file, File::Bool | File::Predicate))?;
+        let source =
+            inst.sources.iter().find(|s| matches!(s.reg.file, RegisterFile::Bool | RegisterFile::Predicate))?;
         Some(match source.reg.file {
-            File::Bool => Cond::Bool { index: small(source.reg.index), not: source.not },
-            _ => Cond::Predicate { channel: source.swizzle[0], not: source.not },
+            RegisterFile::Bool => BranchCond::Bool { index: small(source.reg.index), not: source.not },
+            _ => BranchCond::Predicate { channel: source.swizzle[0], not: source.not },
         })
     }
 
     fn flow(&mut self, inst: &syntax::Inst) {
-        use table::Op as P;
-        let label = inst.sources.iter().find(|s| s.reg.file == File::Label).map_or(0, |s| s.reg.index);
-        let int = inst.sources.iter().find(|s| s.reg.file == File::Int).map_or(0, |s| small(s.reg.index));
+        use table::TableOp as P;
+        let label = inst.sources.iter().find(|s| s.reg.file == RegisterFile::Label).map_or(0, |s| s.reg.index);
+        let int = inst.sources.iter().find(|s| s.reg.file == RegisterFile::Int).map_or(0, |s| small(s.reg.index));
         let condition = self.condition(inst);
         let flow = match inst.op {
-            P::If => Flow::If(condition.unwrap_or(Cond::Result)),
-            P::Else => Flow::Else,
-            P::Endif => Flow::Endif,
-            P::Loop | P::Rep => Flow::Loop { rep: inst.op == P::Rep, int },
-            P::Endloop | P::Endrep => Flow::Endloop { rep: inst.op == P::Endrep },
-            P::Break | P::Breakp => Flow::Break(condition),
-            P::Call | P::Callnz => Flow::Call(label, condition),
-            P::Label => Flow::Label(label),
-            _ if self.in_subroutine() => Flow::Ret,
-            _ => Flow::End,
+            P::If => FlowStatement::If(condition.unwrap_or(BranchCond::Result)),
+            P::Else => FlowStatement::Else,
+            P::Endif => FlowStatement::Endif,
+            P::Loop | P::Rep => FlowStatement::Loop { rep: inst.op == P::Rep, int },
+            P::Endloop | P::Endrep => FlowStatement::Endloop { rep: inst.op == P::Endrep },
+            P::Break | P::Breakp => FlowStatement::Break(condition),
+            P::Call | P::Callnz => FlowStatement::Call(label, condition),
+            P::Label => FlowStatement::Label(label),
+            _ if self.in_subroutine() => FlowStatement::Ret,
+            _ => FlowStatement::End,
         };
-        if matches!(flow, Flow::Label(_)) && !self.ended() {
-            self.code.insts.push(Inst::Flow(Flow::End, inst.span));
+        if matches!(flow, FlowStatement::Label(_)) && !self.ended() {
+            self.code.insts.push(VirtualStatement::Flow(FlowStatement::End, inst.span));
         }
-        self.code.insts.push(Inst::Flow(flow, inst.span));
+        self.code.insts.push(VirtualStatement::Flow(flow, inst.span));
     }
 
     fn ended(&self) -> bool {
-        matches!(self.code.insts.last(), Some(Inst::Flow(Flow::End | Flow::Ret, _)))
+        matches!(self.code.insts.last(), Some(VirtualStatement::Flow(FlowStatement::End | FlowStatement::Ret, _)))
     }
 
     fn in_subroutine(&self) -> bool {
-        self.code.insts.iter().any(|i| matches!(i, Inst::Flow(Flow::Label(_), _)))
+        self.code.insts.iter().any(|i| matches!(i, VirtualStatement::Flow(FlowStatement::Label(_), _)))
     }
 }
 
 /// Puts moves of 0 to these channels of registers in front of the program.
-pub(crate) fn begin_with_zeros(code: &mut Code, registers: &BTreeMap<V, u8>) {
+pub(crate) fn begin_with_zeros(code: &mut VirtualProgram, registers: &BTreeMap<V, u8>) {
     let rest = std::mem::take(&mut code.insts);
     for (&temp, &mask) in registers {
         let dest = Dest { temp: Some(temp), mask, ..Dest::default() };
-        let src = [Operand::all(Comp::Zero).masked(mask), Operand::ABSENT, Operand::ABSENT];
+        let src = [VirtualOperand::all(Comp::Zero).masked(mask), VirtualOperand::ABSENT, VirtualOperand::ABSENT];
         halve(code, Alu { op: Op::Mov, dest, src, sat: false, omod: 0, guard: None, span: Span::default() });
     }
     code.insts.extend(rest);
 }
 
 /// Adds an operation as its parts for the two units, in an order in which neither reads the other's result.
-fn halve(code: &mut Code, alu: Alu) {
+fn halve(code: &mut VirtualProgram, alu: Alu) {
     let mask = alu.dest.mask;
-    if alu.op.kind() != crate::ir::Kind::Wide || mask & ALPHA == 0 || mask == ALPHA {
-        code.insts.push(Inst::Alu(alu));
+    if alu.op.kind() != crate::ir::UnitKind::Wide || mask & ALPHA == 0 || mask == ALPHA {
+        code.insts.push(VirtualStatement::Alu(alu));
         return;
     }
     let half = |mask: u8| {
@@ -541,19 +546,19 @@ fn halve(code: &mut Code, alu: Alu) {
         half.reads().any(|(reg, c)| alu.dest.temp.is_some_and(|v| reg == Reg::Temp(v)) && written & 1 << c != 0)
     };
     if !reads(&alpha, mask & 7) {
-        code.insts.extend([Inst::Alu(rgb), Inst::Alu(alpha)]);
+        code.insts.extend([VirtualStatement::Alu(rgb), VirtualStatement::Alu(alpha)]);
     } else if !reads(&rgb, ALPHA) {
-        code.insts.extend([Inst::Alu(alpha), Inst::Alu(rgb)]);
+        code.insts.extend([VirtualStatement::Alu(alpha), VirtualStatement::Alu(rgb)]);
     } else {
         let temp = code.fresh();
         let mut copy = Alu {
             op: Op::Mov,
-            src: [Operand::temp(temp).masked(mask & 7), Operand::ABSENT, Operand::ABSENT],
+            src: [VirtualOperand::temp(temp).masked(mask & 7), VirtualOperand::ABSENT, VirtualOperand::ABSENT],
             sat: false,
             ..rgb.clone()
         };
         copy.dest.temp = alu.dest.temp;
         (rgb.dest.temp, rgb.guard) = (Some(temp), None);
-        code.insts.extend([Inst::Alu(rgb), Inst::Alu(alpha), Inst::Alu(copy)]);
+        code.insts.extend([VirtualStatement::Alu(rgb), VirtualStatement::Alu(alpha), VirtualStatement::Alu(copy)]);
     }
 }

@@ -2,12 +2,17 @@
 
 use crate::cursor::{Cursor, Parse, error};
 use crate::lexer::Tok;
-use crate::syntax::{Dest, File, Reg, Source};
+use crate::syntax::{Dest, Reg, RegisterFile, SourceOperand};
 use ctm_isa::diag::Span;
 
 /// The register that a word names, without its suffix.
-fn register_of(word: &str, major: u8) -> Option<(File, Option<u16>)> {
-    for (name, file) in [("aL", File::Loop), ("vFace", File::Face), ("vPos", File::Position), ("oDepth", File::Depth)] {
+fn register_of(word: &str, major: u8) -> Option<(RegisterFile, Option<u16>)> {
+    for (name, file) in [
+        ("aL", RegisterFile::Loop),
+        ("vFace", RegisterFile::Face),
+        ("vPos", RegisterFile::Position),
+        ("oDepth", RegisterFile::Depth),
+    ] {
         if word.eq_ignore_ascii_case(name) {
             return Some((file, None));
         }
@@ -15,16 +20,16 @@ fn register_of(word: &str, major: u8) -> Option<(File, Option<u16>)> {
     let digits = word.trim_start_matches(|c: char| !c.is_ascii_digit());
     let name = &word[..word.len() - digits.len()];
     let file = match name.to_ascii_lowercase().as_str() {
-        "r" => File::Temp,
-        "v" => File::Input,
-        "t" if major < 3 => File::TexCoord,
-        "c" => File::Const,
-        "i" => File::Int,
-        "b" => File::Bool,
-        "s" => File::Sampler,
-        "p" => File::Predicate,
-        "oc" => File::Color,
-        "l" => File::Label,
+        "r" => RegisterFile::Temp,
+        "v" => RegisterFile::Input,
+        "t" if major < 3 => RegisterFile::TexCoord,
+        "c" => RegisterFile::Const,
+        "i" => RegisterFile::Int,
+        "b" => RegisterFile::Bool,
+        "s" => RegisterFile::Sampler,
+        "p" => RegisterFile::Predicate,
+        "oc" => RegisterFile::Color,
+        "l" => RegisterFile::Label,
         _ => return None,
     };
     if digits.is_empty() {
@@ -54,7 +59,7 @@ fn register(cursor: &mut Cursor<'_, '_>, wanted: &str) -> Parse<(Reg, bool)> {
     if cursor.peek() == Some(Tok::Punct('[')) {
         cursor.at += 1;
         relative(cursor, &mut reg)?;
-        if !matches!(file, File::Input | File::Const) {
+        if !matches!(file, RegisterFile::Input | RegisterFile::Const) {
             return Err(Box::new(
                 (*error("relative", format!("{name}# cannot be relative to aL"), cursor.since(start)))
                     .help("inputs can: v[aL+2]"),
@@ -122,7 +127,7 @@ fn channel(letter: char) -> Option<u8> {
 }
 
 /// A source operand.
-pub(crate) fn source(cursor: &mut Cursor<'_, '_>) -> Parse<Source> {
+pub(crate) fn source(cursor: &mut Cursor<'_, '_>) -> Parse<SourceOperand> {
     let start = cursor.span();
     let not = cursor.eat('!');
     let negate = cursor.eat('-');
@@ -142,7 +147,7 @@ pub(crate) fn source(cursor: &mut Cursor<'_, '_>) -> Parse<Source> {
         swizzle = std::array::from_fn(|i| list.get(i).copied().unwrap_or(last));
         swizzled = true;
     }
-    Ok(Source { reg, swizzle, swizzled, negate, absolute, not, span: cursor.since(start) })
+    Ok(SourceOperand { reg, swizzle, swizzled, negate, absolute, not, span: cursor.since(start) })
 }
 
 /// A destination.

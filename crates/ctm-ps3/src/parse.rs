@@ -4,8 +4,8 @@ use crate::cursor::{Cursor, Parse, error};
 use crate::declare::{declaration, definition};
 use crate::lexer::{Line, Tok, Token};
 use crate::operands::{destination, source};
-use crate::syntax::{Dest, File, Guard, Inst, Shader, Source};
-use crate::table::{self, Compare, From, Op, Row, To};
+use crate::syntax::{Dest, Guard, Inst, RegisterFile, Shader, SourceOperand};
+use crate::table::{self, Compare, From, Row, TableOp, To};
 use ctm_isa::diag::{Diagnostic, Span};
 use ctm_isa::suggest::closest;
 
@@ -108,7 +108,7 @@ fn guard(cursor: &mut Cursor<'_, '_>, start: Span) -> Parse<Guard> {
     let source = source(cursor)?;
     cursor.expect(')', "after the predicate")?;
     let span = cursor.since(start);
-    if source.reg.file != File::Predicate {
+    if source.reg.file != RegisterFile::Predicate {
         return Err(error("predicate", format!("{} is no predicate; p0 is", source.reg.name()), source.span));
     }
     let channel = match source.swizzle {
@@ -224,11 +224,11 @@ fn check_dest(row: &Row, dest: &Dest) -> Parse<()> {
         )
     };
     match (row.to, dest.reg.file) {
-        (To::Vector(_), File::Temp | File::Color | File::Depth) => {}
+        (To::Vector(_), RegisterFile::Temp | RegisterFile::Color | RegisterFile::Depth) => {}
         (To::Vector(_), _) => return Err(allowed("r0 to r31, oC0 to oC3 and oDepth can be written")),
-        (To::Predicate, File::Predicate) => {}
+        (To::Predicate, RegisterFile::Predicate) => {}
         (To::Predicate, _) => return Err(allowed("p0 is the only predicate")),
-        (To::Examined, File::Temp | File::Input | File::TexCoord | File::Position) => {}
+        (To::Examined, RegisterFile::Temp | RegisterFile::Input | RegisterFile::TexCoord | RegisterFile::Position) => {}
         (To::Examined, _) => return Err(allowed("temporaries and inputs can be examined")),
         (To::Nothing, _) => {}
     }
@@ -236,7 +236,7 @@ fn check_dest(row: &Row, dest: &Dest) -> Parse<()> {
         return Err(allowed("destinations are not relative to aL"));
     }
     if let To::Vector(channels) = row.to
-        && dest.reg.file != File::Depth
+        && dest.reg.file != RegisterFile::Depth
         && dest.mask & !channels != 0
     {
         let written: String =
@@ -249,7 +249,7 @@ fn check_dest(row: &Row, dest: &Dest) -> Parse<()> {
     Ok(())
 }
 
-fn check_source(row: &Row, source: &Source, from: From) -> Parse<()> {
+fn check_source(row: &Row, source: &SourceOperand, from: From) -> Parse<()> {
     let name = source.reg.name();
     let wrong = |allowed: &str| {
         Box::new(
@@ -258,7 +258,15 @@ fn check_source(row: &Row, source: &Source, from: From) -> Parse<()> {
         )
     };
     let file = source.reg.file;
-    let numbers = matches!(file, File::Temp | File::Input | File::TexCoord | File::Const | File::Position | File::Face);
+    let numbers = matches!(
+        file,
+        RegisterFile::Temp
+            | RegisterFile::Input
+            | RegisterFile::TexCoord
+            | RegisterFile::Const
+            | RegisterFile::Position
+            | RegisterFile::Face
+    );
     let plain = !source.negate && !source.absolute;
     if source.not && !matches!(from, From::Condition | From::Predicate) {
         return Err(error("operand", "`!` stands before booleans and predicates only".to_owned(), source.span));
@@ -266,14 +274,16 @@ fn check_source(row: &Row, source: &Source, from: From) -> Parse<()> {
     match from {
         From::Vector if !numbers => Err(wrong("temporaries, inputs and constants hold numbers")),
         From::Scalar if !numbers => Err(wrong("temporaries, inputs and constants hold numbers")),
-        From::Scalar if !source.swizzle.iter().all(|&s| s == source.swizzle[0]) && file != File::Face => Err(Box::new(
-            (*error("swizzle", format!("`{}` reads one channel of this operand", row.name), source.span))
-                .help(format!("name it: {name}.x, {name}.y, {name}.z or {name}.w")),
-        )),
+        From::Scalar if !source.swizzle.iter().all(|&s| s == source.swizzle[0]) && file != RegisterFile::Face => {
+            Err(Box::new(
+                (*error("swizzle", format!("`{}` reads one channel of this operand", row.name), source.span))
+                    .help(format!("name it: {name}.x, {name}.y, {name}.z or {name}.w")),
+            ))
+        }
         From::Vector | From::Scalar => Ok(()),
         From::Rows(rows) => {
             let (_, count) = file.form();
-            if !matches!(file, File::Const | File::Temp | File::Input) || source.reg.relative {
+            if !matches!(file, RegisterFile::Const | RegisterFile::Temp | RegisterFile::Input) || source.reg.relative {
                 Err(wrong("the rows are constants, temporaries or inputs that follow each other"))
             } else if !plain || source.swizzled {
                 Err(error("operand", "the rows of a matrix have no modifiers and no swizzle".to_owned(), source.span))
@@ -287,18 +297,18 @@ fn check_source(row: &Row, source: &Source, from: From) -> Parse<()> {
                 Ok(())
             }
         }
-        From::Sampler if file != File::Sampler => Err(wrong("this operand is a sampler, s0 to s15")),
-        From::Int if file != File::Int => Err(wrong("the count comes from an integer constant, i0 to i15")),
-        From::LoopCounter if file != File::Loop => Err(wrong("`loop` is written `loop aL, i0`")),
-        From::Label if file != File::Label => Err(wrong("labels are l0 to l2047")),
-        From::Condition if !matches!(file, File::Bool | File::Predicate) => {
+        From::Sampler if file != RegisterFile::Sampler => Err(wrong("this operand is a sampler, s0 to s15")),
+        From::Int if file != RegisterFile::Int => Err(wrong("the count comes from an integer constant, i0 to i15")),
+        From::LoopCounter if file != RegisterFile::Loop => Err(wrong("`loop` is written `loop aL, i0`")),
+        From::Label if file != RegisterFile::Label => Err(wrong("labels are l0 to l2047")),
+        From::Condition if !matches!(file, RegisterFile::Bool | RegisterFile::Predicate) => {
             Err(wrong("a condition is b0 to b15, or p0 with one channel; comparisons have a suffix, as in if_lt"))
         }
-        From::Predicate if file != File::Predicate => {
+        From::Predicate if file != RegisterFile::Predicate => {
             Err(wrong("this operand is the predicate with one channel, p0.x"))
         }
         From::Condition | From::Predicate
-            if file == File::Predicate && !source.swizzle.iter().all(|&s| s == source.swizzle[0]) =>
+            if file == RegisterFile::Predicate && !source.swizzle.iter().all(|&s| s == source.swizzle[0]) =>
         {
             Err(Box::new(
                 (*error("swizzle", "a branch needs one channel of the predicate".to_owned(), source.span))
@@ -317,6 +327,6 @@ fn check_source(row: &Row, source: &Source, from: From) -> Parse<()> {
 }
 
 /// Whether an instruction is a lookup.
-pub(crate) const fn is_lookup(op: Op) -> bool {
-    matches!(op, Op::Texld | Op::Texldp | Op::Texldb | Op::Texldl | Op::Texldd)
+pub(crate) const fn is_lookup(op: TableOp) -> bool {
+    matches!(op, TableOp::Texld | TableOp::Texldp | TableOp::Texldb | TableOp::Texldl | TableOp::Texldd)
 }

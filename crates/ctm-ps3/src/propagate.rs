@@ -1,8 +1,8 @@
 //! Copy propagation: readers of a copy read the original.
 
 use crate::address;
-use crate::graph::Graph;
-use crate::ir::{Alu, Code, Comp, Inst, Op, Operand, Reg, V, channels};
+use crate::graph::BlockGraph;
+use crate::ir::{Alu, Comp, Op, Reg, V, VirtualOperand, VirtualProgram, VirtualStatement, channels};
 use std::collections::BTreeMap;
 
 /// The original of a register's channel.
@@ -16,8 +16,8 @@ struct Original {
 type Known = BTreeMap<(V, u8), Original>;
 
 /// Lets reads of copies read the originals. Within a block, and on into blocks that only it leads to.
-pub(crate) fn copies(code: &mut Code) {
-    let graph = Graph::of(&code.insts);
+pub(crate) fn copies(code: &mut VirtualProgram) {
+    let graph = BlockGraph::of(&code.insts);
     let mut before: Vec<Vec<usize>> = vec![Vec::new(); graph.blocks.len()];
     for (n, block) in graph.blocks.iter().enumerate() {
         for &next in &block.next {
@@ -36,15 +36,15 @@ pub(crate) fn copies(code: &mut Code) {
         for i in block.range.clone() {
             let inst = &mut code.insts[i];
             match inst {
-                Inst::Alu(alu) => read(alu, &known),
-                Inst::Tex(tex) => {
+                VirtualStatement::Alu(alu) => read(alu, &known),
+                VirtualStatement::Tex(tex) => {
                     let count = if tex.project { 3 } else { 2 };
                     if let Some((v, list)) = renamed(tex.coord, &tex.channels[..count], &known) {
                         tex.coord = v;
                         tex.channels[..count].copy_from_slice(&list);
                     }
                 }
-                Inst::Kill { temp, mask, .. } => {
+                VirtualStatement::Kill { temp, mask, .. } => {
                     let list: Vec<u8> = channels(*mask).collect();
                     if let Some((v, to)) = renamed(*temp, &list, &known)
                         && to == list
@@ -52,13 +52,13 @@ pub(crate) fn copies(code: &mut Code) {
                         *temp = v;
                     }
                 }
-                Inst::Flow(..) => {}
+                VirtualStatement::Flow(..) => {}
             }
             for (v, c) in inst.writes() {
                 known.remove(&(v, c));
                 known.retain(|_, o| o.comp != Comp::Read(Reg::Temp(v), c));
             }
-            if let Inst::Alu(alu) = inst {
+            if let VirtualStatement::Alu(alu) = inst {
                 remember(alu, &mut known);
             }
         }
@@ -124,7 +124,7 @@ fn read(alu: &mut Alu, known: &Known) {
     }
 }
 
-fn replaced(operand: &Operand, wanted: u8, known: &Known) -> Option<Operand> {
+fn replaced(operand: &VirtualOperand, wanted: u8, known: &Known) -> Option<VirtualOperand> {
     let mut new = *operand;
     if operand.pre.is_some() {
         return None;

@@ -1,8 +1,8 @@
 //! From operations to instruction slots: lookups early and together, an RGB and an alpha half side by side where nothing forbids it.
 
 use crate::address;
-use crate::graph::{Graph, slot};
-use crate::ir::{Alu, Code, Inst, Reg, channels};
+use crate::graph::{BlockGraph, slot};
+use crate::ir::{Alu, Reg, VirtualProgram, VirtualStatement, channels};
 use std::collections::BTreeMap;
 
 /// One instruction slot: one or two halves, or another statement.
@@ -10,13 +10,16 @@ use std::collections::BTreeMap;
 #[allow(clippy::large_enum_variant, reason = "nearly all of them are of the large kind")]
 pub(crate) enum Slot {
     Alu(Alu, Option<Alu>),
-    Other(Inst),
+    Other(VirtualStatement),
 }
 
 impl Slot {
-    pub fn insts(&self) -> impl Iterator<Item = Inst> {
+    pub fn insts(&self) -> impl Iterator<Item = VirtualStatement> {
         let list = match self {
-            Self::Alu(a, b) => vec![Inst::Alu(a.clone()), b.clone().map_or_else(|| Inst::Alu(a.clone()), Inst::Alu)],
+            Self::Alu(a, b) => vec![
+                VirtualStatement::Alu(a.clone()),
+                b.clone().map_or_else(|| VirtualStatement::Alu(a.clone()), VirtualStatement::Alu),
+            ],
             Self::Other(inst) => vec![inst.clone()],
         };
         let count = if matches!(self, Self::Alu(_, None)) { 1 } else { list.len() };
@@ -48,7 +51,7 @@ enum Thing {
     Result,
 }
 
-fn touched(inst: &Inst, code: &Code) -> (Vec<Thing>, Vec<Thing>) {
+fn touched(inst: &VirtualStatement, code: &VirtualProgram) -> (Vec<Thing>, Vec<Thing>) {
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
     crate::graph::reads(inst, code, |v, c| reads.push(Thing::Temp(slot(v, c))));
     writes.extend(inst.writes().map(|(v, c)| Thing::Temp(slot(v, c))));
@@ -59,7 +62,7 @@ fn touched(inst: &Inst, code: &Code) -> (Vec<Thing>, Vec<Thing>) {
             None => reads.extend((0..4).map(Thing::Predicate)),
         }
     }
-    if let Inst::Alu(alu) = inst {
+    if let VirtualStatement::Alu(alu) = inst {
         if alu.dest.pred.is_some() {
             writes.extend(channels(alu.dest.mask).map(Thing::Predicate));
         }
@@ -83,7 +86,7 @@ struct ScheduleNode {
     latency: u32,
 }
 
-fn nodes(insts: &[Inst], code: &Code) -> Vec<ScheduleNode> {
+fn nodes(insts: &[VirtualStatement], code: &VirtualProgram) -> Vec<ScheduleNode> {
     let mut nodes: Vec<ScheduleNode> = Vec::with_capacity(insts.len());
     let mut writer: BTreeMap<Thing, usize> = BTreeMap::new();
     let mut readers: BTreeMap<Thing, Vec<usize>> = BTreeMap::new();
@@ -111,7 +114,7 @@ fn nodes(insts: &[Inst], code: &Code) -> Vec<ScheduleNode> {
             readers.remove(thing);
         }
         before.remove(&n);
-        let latency = if matches!(inst, Inst::Tex(_)) { LOOKUP } else { 1 };
+        let latency = if matches!(inst, VirtualStatement::Tex(_)) { LOOKUP } else { 1 };
         nodes.push(ScheduleNode { before: before.into_iter().collect(), rank: 0, latency });
     }
     for n in (0..nodes.len()).rev() {
@@ -138,13 +141,13 @@ fn pairs(a: &Alu, b: &Alu) -> bool {
 }
 
 /// Schedules every block.
-pub(crate) fn schedule(code: &Code, order: Order) -> Vec<Slot> {
-    let graph = Graph::of(&code.insts);
+pub(crate) fn schedule(code: &VirtualProgram, order: Order) -> Vec<Slot> {
+    let graph = BlockGraph::of(&code.insts);
     let mut slots = Vec::with_capacity(code.insts.len());
     for block in &graph.blocks {
         let mut list = &code.insts[block.range.clone()];
         let mut flow = None;
-        if let Some((last @ Inst::Flow(..), rest)) = list.split_last() {
+        if let Some((last @ VirtualStatement::Flow(..), rest)) = list.split_last() {
             (flow, list) = (Some(last.clone()), rest);
         }
         straight(list, code, order, &mut slots);
@@ -153,7 +156,7 @@ pub(crate) fn schedule(code: &Code, order: Order) -> Vec<Slot> {
     slots
 }
 
-fn straight(insts: &[Inst], code: &Code, order: Order, slots: &mut Vec<Slot>) {
+fn straight(insts: &[VirtualStatement], code: &VirtualProgram, order: Order, slots: &mut Vec<Slot>) {
     let nodes = nodes(insts, code);
     let mut done = vec![false; insts.len()];
     let mut left = insts.len();
@@ -162,7 +165,7 @@ fn straight(insts: &[Inst], code: &Code, order: Order, slots: &mut Vec<Slot>) {
         let ready = |n: usize| !done[n] && nodes[n].before.iter().all(|&(b, _)| done[b]);
         let candidates = (0..insts.len()).filter(|&n| ready(n));
         let key = |n: usize| {
-            let alu = matches!(insts[n], Inst::Alu(_));
+            let alu = matches!(insts[n], VirtualStatement::Alu(_));
             let first = alu != (lookups < LOOKUPS);
             match order {
                 Order::Critical => (first, nodes[n].rank, std::cmp::Reverse(n)),
@@ -173,7 +176,7 @@ fn straight(insts: &[Inst], code: &Code, order: Order, slots: &mut Vec<Slot>) {
         let Some(chosen) = candidates.max_by_key(|&n| key(n)) else { return };
         done[chosen] = true;
         left -= 1;
-        let Inst::Alu(a) = &insts[chosen] else {
+        let VirtualStatement::Alu(a) = &insts[chosen] else {
             lookups += 1;
             slots.push(Slot::Other(insts[chosen].clone()));
             continue;
@@ -183,11 +186,11 @@ fn straight(insts: &[Inst], code: &Code, order: Order, slots: &mut Vec<Slot>) {
             .filter(|&n| {
                 !done[n]
                     && nodes[n].before.iter().all(|&(b, weak)| done[b] && (b != chosen || weak))
-                    && matches!(&insts[n], Inst::Alu(b) if pairs(a, b))
+                    && matches!(&insts[n], VirtualStatement::Alu(b) if pairs(a, b))
             })
             .max_by_key(|&n| (nodes[n].rank, std::cmp::Reverse(n)));
         let partner = partner.and_then(|n| match &insts[n] {
-            Inst::Alu(b) => {
+            VirtualStatement::Alu(b) => {
                 done[n] = true;
                 left -= 1;
                 Some(b.clone())

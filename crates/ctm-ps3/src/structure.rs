@@ -1,7 +1,7 @@
 //! The structure of flow control: matching ends, jump targets, nesting depth.
 
 use crate::syntax::{Inst, Shader};
-use crate::table::Op;
+use crate::table::TableOp;
 use ctm_isa::diag::{Diagnostic, Span};
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ pub(crate) fn check(shader: &Shader, findings: &mut Vec<Diagnostic>) {
     let mut open: Vec<(OpenBlock, Span)> = Vec::new();
     for inst in &shader.code {
         let index = parts.len() - 1;
-        if inst.op == Op::Label {
+        if inst.op == TableOp::Label {
             close_all(&mut open, findings);
             if index > 0 && !parts[index].ended {
                 findings
@@ -99,20 +99,20 @@ fn statement(inst: &Inst, part: &mut ProgramPart, open: &mut Vec<(OpenBlock, Spa
         part.counter.get_or_insert(inst.span);
     }
     match inst.op {
-        Op::If => open.push((OpenBlock::If { has_else: false }, inst.name)),
-        Op::Loop => open.push((OpenBlock::Loop, inst.name)),
-        Op::Rep => open.push((OpenBlock::Rep, inst.name)),
-        Op::Else => match open.last_mut() {
+        TableOp::If => open.push((OpenBlock::If { has_else: false }, inst.name)),
+        TableOp::Loop => open.push((OpenBlock::Loop, inst.name)),
+        TableOp::Rep => open.push((OpenBlock::Rep, inst.name)),
+        TableOp::Else => match open.last_mut() {
             Some((OpenBlock::If { has_else }, _)) if !*has_else => *has_else = true,
             Some((OpenBlock::If { .. }, span)) => {
                 findings.push(error("flow", "this `if` has an `else` already", inst.span).at(*span, "the `if`"));
             }
             _ => findings.push(error("flow", "`else` belongs to no `if`", inst.span)),
         },
-        Op::Endif | Op::Endloop | Op::Endrep => {
+        TableOp::Endif | TableOp::Endloop | TableOp::Endrep => {
             let word = match inst.op {
-                Op::Endif => "endif",
-                Op::Endloop => "endloop",
+                TableOp::Endif => "endif",
+                TableOp::Endloop => "endloop",
                 _ => "endrep",
             };
             match open.last() {
@@ -127,17 +127,17 @@ fn statement(inst: &Inst, part: &mut ProgramPart, open: &mut Vec<(OpenBlock, Spa
                 None => findings.push(error("flow", format!("`{word}` closes nothing"), inst.span)),
             }
         }
-        Op::Break | Op::Breakp if !in_loop(open) => {
+        TableOp::Break | TableOp::Breakp if !in_loop(open) => {
             findings
                 .push(error("flow", "there is no loop here to break", inst.span).help("loops of callers do not count"));
         }
-        Op::Call | Op::Callnz => {
+        TableOp::Call | TableOp::Callnz => {
             if let Some(label) = inst.sources.first() {
                 let loops = open.iter().filter(|o| !matches!(o.0, OpenBlock::If { .. })).count();
                 part.calls.push((label.reg.index, inst.span, loops, open.len() - loops, counts(open)));
             }
         }
-        Op::Ret => {
+        TableOp::Ret => {
             if let Some((what, span)) = open.last() {
                 findings.push(
                     error("flow", "`ret` stands inside a branch or loop", inst.span).at(*span, "opened here").help(
@@ -245,14 +245,14 @@ fn calls(parts: &[ProgramPart], findings: &mut Vec<Diagnostic>) {
 }
 
 /// The labels that something reachable from the main program calls.
-pub(crate) fn called(insts: &[crate::ir::Inst]) -> Vec<u16> {
-    use crate::ir::{Flow, Inst};
+pub(crate) fn called(insts: &[crate::ir::VirtualStatement]) -> Vec<u16> {
+    use crate::ir::{FlowStatement, VirtualStatement};
     let mut of: BTreeMap<Option<u16>, Vec<u16>> = BTreeMap::new();
     let mut part = None;
     for inst in insts {
         match inst {
-            Inst::Flow(Flow::Label(label), _) => part = Some(*label),
-            Inst::Flow(Flow::Call(label, _), _) => of.entry(part).or_default().push(*label),
+            VirtualStatement::Flow(FlowStatement::Label(label), _) => part = Some(*label),
+            VirtualStatement::Flow(FlowStatement::Call(label, _), _) => of.entry(part).or_default().push(*label),
             _ => {}
         }
     }

@@ -1,11 +1,11 @@
 //! Contents of a `ps_3_0` line: registers, operands, instructions.
 
-use crate::table::{Compare, Op};
+use crate::table::{Compare, TableOp};
 use ctm_isa::diag::Span;
 
 /// The register files of pixel shaders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum File {
+pub(crate) enum RegisterFile {
     /// `r#`: temporaries.
     Temp,
     /// `v#`: interpolated inputs; in `ps_2` colours.
@@ -36,7 +36,7 @@ pub(crate) enum File {
     Label,
 }
 
-impl File {
+impl RegisterFile {
     /// Name in front of the number, and how many there are in `ps_3_0`; 0: the register has no number.
     pub const fn form(self) -> (&'static str, u16) {
         match self {
@@ -61,7 +61,7 @@ impl File {
 /// A register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reg {
-    pub file: File,
+    pub file: RegisterFile,
     pub index: u16,
     /// `[aL + index]`.
     pub relative: bool,
@@ -81,7 +81,7 @@ impl Reg {
 
 /// A source operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Source {
+pub(crate) struct SourceOperand {
     pub reg: Reg,
     /// Channel 0..=3 that each component reads.
     pub swizzle: [u8; 4],
@@ -117,12 +117,12 @@ pub(crate) struct Guard {
 /// An instruction.
 #[derive(Clone, Debug)]
 pub(crate) struct Inst {
-    pub op: Op,
+    pub op: TableOp,
     pub compare: Option<Compare>,
     pub saturate: bool,
     pub guard: Option<Guard>,
     pub dest: Option<Dest>,
-    pub sources: Vec<Source>,
+    pub sources: Vec<SourceOperand>,
     pub span: Span,
     /// The word in front.
     pub name: Span,
@@ -141,7 +141,7 @@ pub(crate) struct Declared {
 
 /// The value of a `def`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum DefValue {
     Float(u16, [f32; 4]),
     Int(u16, [i32; 4]),
     Bool(u16, bool),
@@ -162,6 +162,6 @@ pub(crate) struct Shader {
     pub major: u8,
     pub declared: Vec<Declared>,
     pub samplers: Vec<(u16, Texture, Span)>,
-    pub values: Vec<(Value, Span)>,
+    pub values: Vec<(DefValue, Span)>,
     pub code: Vec<Inst>,
 }

@@ -3,8 +3,8 @@
 //! A register of the text is split into *webs*: writes and the reads that they reach, one channel each. Webs that one operand or one
 //! write names together must stay in one register; the alpha unit has its own addresses, so alpha goes its own way except in texture instructions.
 
-use crate::graph::{Graph, Reaching};
-use crate::ir::{Alu, Code, Comp, Inst, Mask, Operand, RGB, Reg, V, channels};
+use crate::graph::{BlockGraph, Reaching};
+use crate::ir::{Alu, Comp, Mask, RGB, Reg, V, VirtualOperand, VirtualProgram, VirtualStatement, channels};
 use std::collections::BTreeMap;
 
 /// Sets that only grow together.
@@ -30,9 +30,9 @@ impl Union {
 }
 
 /// Calls `f` with every list of register channels that must lie in one register.
-fn together(inst: &Inst, mut f: impl FnMut(&[(V, u8)])) {
+fn together(inst: &VirtualStatement, mut f: impl FnMut(&[(V, u8)])) {
     match inst {
-        Inst::Alu(alu) => {
+        VirtualStatement::Alu(alu) => {
             for n in 0..3 {
                 let operand = alu.src[n].masked(alu.components(n) & RGB);
                 let mut of_reg: BTreeMap<V, Vec<(V, u8)>> = BTreeMap::new();
@@ -46,15 +46,15 @@ fn together(inst: &Inst, mut f: impl FnMut(&[(V, u8)])) {
                 of_reg.values().for_each(|list| f(list));
             }
         }
-        Inst::Tex(tex) => f(&tex.reads().collect::<Vec<_>>()),
-        Inst::Kill { temp, mask, .. } => f(&channels(*mask).map(|c| (*temp, c)).collect::<Vec<_>>()),
-        Inst::Flow(..) => {}
+        VirtualStatement::Tex(tex) => f(&tex.reads().collect::<Vec<_>>()),
+        VirtualStatement::Kill { temp, mask, .. } => f(&channels(*mask).map(|c| (*temp, c)).collect::<Vec<_>>()),
+        VirtualStatement::Flow(..) => {}
     }
 }
 
 /// Gives every web group its own virtual register.
-pub(crate) fn split(code: &mut Code) {
-    let graph = Graph::of(&code.insts);
+pub(crate) fn split(code: &mut VirtualProgram) {
+    let graph = BlockGraph::of(&code.insts);
     let reaching = Reaching::of(code, &graph);
     let (mut webs, count) = (Union::new(reaching.defs.len()), reaching.defs.len());
     // The representative write of each statement's read of each channel.
@@ -99,7 +99,7 @@ pub(crate) fn split(code: &mut Code) {
                 }
             }
         });
-        let tied = if matches!(inst, Inst::Tex(_)) { 15 } else { RGB };
+        let tied = if matches!(inst, VirtualStatement::Tex(_)) { 15 } else { RGB };
         let list: Vec<usize> = channels(tied).filter_map(|c| reaching.written(code, i, c)).collect();
         for pair in list.windows(2) {
             groups.join(webs.find(pair[0]), webs.find(pair[1]));
@@ -140,27 +140,27 @@ pub(crate) fn split(code: &mut Code) {
             None => v,
         };
         match &mut code.insts[i] {
-            Inst::Alu(alu) => rename(alu, &mut read),
-            Inst::Tex(tex) => tex.coord = read(tex.coord, tex.channels[0]),
-            Inst::Kill { temp, mask, .. } => {
+            VirtualStatement::Alu(alu) => rename(alu, &mut read),
+            VirtualStatement::Tex(tex) => tex.coord = read(tex.coord, tex.channels[0]),
+            VirtualStatement::Kill { temp, mask, .. } => {
                 if let Some(c) = channels(*mask).next() {
                     *temp = read(*temp, c);
                 }
             }
-            Inst::Flow(..) => {}
+            VirtualStatement::Flow(..) => {}
         }
         let to: Vec<(u8, V)> = written.iter().map(|&(c, d)| (c, name(&mut webs, &mut groups, d))).collect();
         match &mut code.insts[i] {
-            Inst::Tex(tex) => tex.dest = to.first().map_or(tex.dest, |t| t.1),
-            Inst::Alu(_) if to.is_empty() => {}
-            Inst::Alu(alu) => {
+            VirtualStatement::Tex(tex) => tex.dest = to.first().map_or(tex.dest, |t| t.1),
+            VirtualStatement::Alu(_) if to.is_empty() => {}
+            VirtualStatement::Alu(alu) => {
                 // The two units can write different registers.
                 let rgb = to.iter().find(|t| t.0 < 3).map(|t| t.1);
                 let alpha = to.iter().find(|t| t.0 == 3).map(|t| t.1);
                 alu.dest.temp = rgb.or(alpha);
                 alu.dest.alpha_temp = alpha.filter(|_| rgb.is_some() && rgb != alpha);
             }
-            Inst::Kill { .. } | Inst::Flow(..) => {}
+            VirtualStatement::Kill { .. } | VirtualStatement::Flow(..) => {}
         }
     }
     code.temps = next;
@@ -169,7 +169,7 @@ pub(crate) fn split(code: &mut Code) {
 fn rename(alu: &mut Alu, read: &mut dyn FnMut(V, u8) -> V) {
     for n in 0..3 {
         let wanted: Mask = alu.components(n);
-        let operand: &mut Operand = &mut alu.src[n];
+        let operand: &mut VirtualOperand = &mut alu.src[n];
         *operand = operand.masked(wanted);
         if let Some(pre) = operand.pre {
             let channel = operand.comps.iter().find_map(|c| if let Comp::Pre(c) = c { Some(*c) } else { None });

@@ -7,7 +7,7 @@ use crate::call::{Answer, Argument, Call};
 use crate::screen::Framebuffer;
 use crate::settings::{report, settings};
 use crate::{card, client, prime};
-use ctm::array::{Array, Kind, Values};
+use ctm::array::{Array, ArrayFileKind, Values};
 use ctm_radeon::shown::{BufferTiling, PixelFormat, Shown};
 use std::path::Path;
 
@@ -412,7 +412,7 @@ fn picture(call: &Call<'_>, of: Framebuffer, number: u32, directory: &Path) -> R
     let shown = Shown { width, height, pitch_bytes, format, tiling: BufferTiling(tiling) };
     let values = Values::U8(shown.picture(bytes).map_err(|e| e.to_string())?);
     let array = Array { height: height as usize, width: width as usize, channels: 3, values };
-    let bytes = array.to_bytes(Kind::Png).map_err(|e| e.to_string())?;
+    let bytes = array.to_bytes(ArrayFileKind::Png).map_err(|e| e.to_string())?;
     std::fs::create_dir_all(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
     let path = directory.join(format!("{}-{number:05}.png", std::process::id()));
     ctm::files::save::save(&path, &bytes).map_err(|e| format!("{}: {e}", path.display()))

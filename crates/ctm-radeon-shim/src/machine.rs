@@ -19,7 +19,7 @@ const MOST_TOLD: usize = 100;
 
 /// The machine of a process.
 #[derive(Default)]
-pub(crate) struct Machine {
+pub(crate) struct ProcessMachine {
     /// Made for the first submission, with threads of its own: a parent's threads do not exist after a fork.
     running: Option<Running>,
     /// Messages that were printed already.
@@ -64,7 +64,7 @@ impl Threads {
     }
 }
 
-impl Machine {
+impl ProcessMachine {
     /// Whether submissions are executed.
     #[allow(clippy::unused_self)] // The settings are the machine's.
     pub(crate) fn executes(&self) -> bool {
@@ -185,11 +185,11 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
 /// The buffers of a submission, each at its place in the memory file.
 struct Memory {
     /// Place and bytes, by place, and the buffer where streams of this process alone write it.
-    parts: Vec<Part>,
+    parts: Vec<BufferPart>,
 }
 
 /// See [`Memory`].
-type Part = (u64, *mut [u8], Option<BufferId>);
+type BufferPart = (u64, *mut [u8], Option<BufferId>);
 
 // SAFETY: the bytes are mapped until the submission has ended, and belong to no thread.
 unsafe impl Send for Memory {}
@@ -199,7 +199,7 @@ unsafe impl Sync for Memory {}
 
 impl Memory {
     /// The last part that begins at an address or before it.
-    fn part(&self, address: u64) -> Option<Part> {
+    fn part(&self, address: u64) -> Option<BufferPart> {
         let at = self.parts.partition_point(|part| part.0 <= address).checked_sub(1)?;
         self.parts.get(at).copied()
     }
@@ -242,7 +242,7 @@ impl GpuMemory for Memory {
     }
 
     fn buffers_mut(&mut self) -> Option<Vec<(u64, &mut [u8])>> {
-        let apart = |two: &[Part]| two[0].0.checked_add(two[0].1.len() as u64).is_some_and(|end| end <= two[1].0);
+        let apart = |two: &[BufferPart]| two[0].0.checked_add(two[0].1.len() as u64).is_some_and(|end| end <= two[1].0);
         if !self.parts.windows(2).all(apart) {
             return None;
         }

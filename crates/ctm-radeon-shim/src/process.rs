@@ -26,7 +26,7 @@ pub(crate) struct Process {
     /// Whether a driver has made a buffer.
     pub has_buffers: bool,
     /// The executor of submissions.
-    pub machine: crate::machine::Machine,
+    pub machine: crate::machine::ProcessMachine,
 }
 
 /// The capture of a process.

@@ -8,7 +8,7 @@
 
 use crate::chip::Chip;
 use crate::environment;
-use ctm_records::{BODY, Body, Format, HEAD_BYTES, Kind, MAX_BODY, Record, Records, record};
+use ctm_records::{BODY, Body, HEAD_BYTES, Kind, MAX_BODY, Record, RecordFormat, Records, record};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
@@ -17,7 +17,7 @@ use std::path::Path;
 pub use ctm_records::ReadError;
 
 /// The files: their first bytes and version.
-pub const FORMAT: Format = Format { magic: *b"CTMCAPTR", version: 1, what: "capture" };
+pub const FORMAT: RecordFormat = RecordFormat { magic: *b"CTMCAPTR", version: 1, what: "capture" };
 /// Bytes of a page, the unit in which memory is compared and stored.
 pub const PAGE: usize = 4096;
 /// The most bytes that the buffers of a capture may have together; one of them has at most a quarter of it.
@@ -283,7 +283,7 @@ pub struct Buffer {
 /// The next event of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Event {
+pub enum CaptureEvent {
     /// A submission; [`Reader::buffers`] have their contents from that time.
     Submission(Submission),
     /// The answer to the submission before.
@@ -338,7 +338,7 @@ impl<R: Read> Reader<R> {
     /// [`ReadError::Cut`] where the file ends within a record, [`ReadError::Damaged`] where a record is malformed or has impossible values. All
     /// events before are good.
     #[allow(clippy::should_implement_trait)] // An iterator could not return borrowed buffers.
-    pub fn next(&mut self) -> Result<Option<Event>, ReadError> {
+    pub fn next(&mut self) -> Result<Option<CaptureEvent>, ReadError> {
         while let Some(Record { offset, kind, body }) = self.records.next()? {
             match self.apply(kind, &body) {
                 Ok(Some(event)) => return Ok(Some(event)),
@@ -349,7 +349,7 @@ impl<R: Read> Reader<R> {
         Ok(None)
     }
 
-    fn apply(&mut self, kind: Kind, body: &[u8]) -> Result<Option<Event>, String> {
+    fn apply(&mut self, kind: Kind, body: &[u8]) -> Result<Option<CaptureEvent>, String> {
         let mut rest = Body(body);
         let short = || "its body does not hold what it announces".to_owned();
         let mut event = None;
@@ -377,11 +377,11 @@ impl<R: Read> Reader<R> {
                         submission.number, r.buffer
                     ));
                 }
-                event = Some(Event::Submission(submission));
+                event = Some(CaptureEvent::Submission(submission));
             }
             DONE => {
                 let done = (|| Some(Done { number: rest.u64()?, error: rest.u32()?, message: rest.text()? }))();
-                event = Some(Event::Done(done.ok_or_else(short)?));
+                event = Some(CaptureEvent::Done(done.ok_or_else(short)?));
             }
             _ if kind.may_be_skipped() => return Ok(None),
             _ => return Err("this is no kind of record that this build knows".to_owned()),
@@ -493,12 +493,12 @@ mod tests {
         let (file, memories) = sample();
         let mut reader = Reader::new(file.as_slice()).unwrap();
         let first = Submission { number: 0, words: vec![0x8000_0000, 7], relocations: vec![ONE] };
-        assert_eq!(reader.next().unwrap(), Some(Event::Submission(first)));
+        assert_eq!(reader.next().unwrap(), Some(CaptureEvent::Submission(first)));
         assert_eq!(reader.about()["chip"], "RV770");
         assert_eq!(reader.buffers()[&1].bytes, memories[0]);
         let done = Done { number: 0, error: 22, message: "no such packet".to_owned() };
-        assert_eq!(reader.next().unwrap(), Some(Event::Done(done)));
-        assert!(matches!(reader.next().unwrap(), Some(Event::Submission(Submission { number: 1, .. }))));
+        assert_eq!(reader.next().unwrap(), Some(CaptureEvent::Done(done)));
+        assert!(matches!(reader.next().unwrap(), Some(CaptureEvent::Submission(Submission { number: 1, .. }))));
         assert_eq!(reader.buffers()[&1].bytes, memories[1]);
         assert_eq!(reader.next().unwrap(), None);
         assert!(reader.buffers().is_empty());
@@ -531,11 +531,11 @@ mod tests {
             let mut submissions = 0;
             let end = loop {
                 match reader.next() {
-                    Ok(Some(Event::Submission(s))) => {
+                    Ok(Some(CaptureEvent::Submission(s))) => {
                         assert_eq!(reader.buffers()[&1].bytes, memories[s.number as usize]);
                         submissions += 1;
                     }
-                    Ok(Some(Event::Done(_))) => {}
+                    Ok(Some(CaptureEvent::Done(_))) => {}
                     Ok(None) => break None,
                     Err(e) => break Some(e),
                 }

@@ -33,4 +33,4 @@ pub mod text;
 
 pub use error::Error;
 pub use stream::Relocation;
-pub use table::{Bits, Format, Info, Kind, Length, Register, Sender, Shape, Word};
+pub use table::{Bits, FieldLayout, Info, Length, PacketShape, Register, RegisterKind, Sender, Word};

@@ -1,6 +1,6 @@
 //! Captures, run again: submissions in order, each on the process's buffers of that time.
 
-use crate::capture::{Buffer, Event, ReadError, Reader, Submission};
+use crate::capture::{Buffer, CaptureEvent, ReadError, Reader, Submission};
 use crate::chip::Chip;
 use crate::execute::{Device, GpuMemory, Next, Stepped, Submitted, TargetPicture};
 use crate::stream::Relocation;
@@ -130,7 +130,7 @@ impl<R: Read> Replay<R> {
     pub fn read(&mut self) -> Result<Option<Submission>, ReadError> {
         loop {
             match self.reader.next()? {
-                Some(Event::Submission(submission)) => {
+                Some(CaptureEvent::Submission(submission)) => {
                     self.device.set_chip(self.reader.chip());
                     self.places.follow(self.reader.buffers());
                     return Ok(Some(submission));

@@ -4,7 +4,7 @@ use ctm_isa::table::{Field, Value};
 
 /// The kind of a register, besides its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum RegisterKind {
     /// A number, or fields.
     Number,
     /// A float of 32 bits.
@@ -25,7 +25,7 @@ pub struct Register {
     /// Bytes from one to the next.
     pub stride: u32,
     /// Their kind.
-    pub kind: Kind,
+    pub kind: RegisterKind,
     /// Their effect.
     pub doc: &'static str,
     /// Their fields; empty for those that are one value.
@@ -81,7 +81,7 @@ pub struct Word {
 
 /// The kind of a packet's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum PacketShape {
     /// These words.
     Words(&'static [Word]),
     /// A place, then values of registers from this offset up to (not including) the other; the place counts dwords from the first offset.
@@ -153,7 +153,7 @@ pub struct Info {
     /// The number of words that the kernel allows.
     pub length: Length,
     /// The kind of its words.
-    pub shape: Shape,
+    pub shape: PacketShape,
     /// Whether it draws: it has an initiator.
     pub draws: bool,
     /// Its effect.
@@ -165,8 +165,8 @@ impl Info {
     #[must_use]
     pub const fn words(&self) -> &'static [Word] {
         match self.shape {
-            Shape::Words(words) => words,
-            Shape::Registers(..) => &[],
+            PacketShape::Words(words) => words,
+            PacketShape::Registers(..) => &[],
         }
     }
 }
@@ -271,12 +271,12 @@ pub const fn in_256(address: u64) -> u32 {
 }
 
 /// Fields of a word of a packet. Numbers without fields have none.
-pub trait Format {
+pub trait FieldLayout {
     /// The fields, from low to high bits.
     const FIELDS: &'static [Field];
 }
 
-impl Format for u32 {
+impl FieldLayout for u32 {
     const FIELDS: &'static [Field] = &[];
 }
 
@@ -365,7 +365,7 @@ macro_rules! word_fields {
             }
         }
 
-        impl crate::table::Format for $name {
+        impl crate::table::FieldLayout for $name {
             const FIELDS: &'static [ctm_isa::table::Field] = &[$(Self::$field),+];
         }
 
@@ -380,7 +380,7 @@ macro_rules! word_fields {
 /// Types of words that are written as plain numbers.
 macro_rules! plain_words {
     ($($name:ident),+) => {$(
-        impl crate::table::Format for $name {
+        impl crate::table::FieldLayout for $name {
             const FIELDS: &'static [ctm_isa::table::Field] = &[];
         }
 
@@ -395,10 +395,10 @@ macro_rules! plain_words {
 /// The shape of a packet's words: fields of a type in braces, or a range of registers in brackets.
 macro_rules! packet_shape {
     ($name:ident { $($words:tt)* }) => {
-        $crate::table::Shape::Words($name::WORDS)
+        $crate::table::PacketShape::Words($name::WORDS)
     };
     ($name:ident [$first:expr, $end:expr]) => {
-        $crate::table::Shape::Registers($first, $end)
+        $crate::table::PacketShape::Registers($first, $end)
     };
 }
 
@@ -418,7 +418,7 @@ macro_rules! packet_type {
             /// Its words as rows.
             pub const WORDS: &'static [$crate::table::Word] = &[$($crate::table::Word {
                 name: word_name!($word $($text)?),
-                fields: <$of as $crate::table::Format>::FIELDS,
+                fields: <$of as $crate::table::FieldLayout>::FIELDS,
             }),*];
 
             /// The words after a header; 0 for those that are missing.
@@ -493,8 +493,8 @@ macro_rules! packets {
             length: $crate::table::Length::$length($count),
             shape: packet_shape!($name $body),
             draws: match packet_shape!($name $body) {
-                $crate::table::Shape::Words(words) => $crate::table::has_initiator(words),
-                $crate::table::Shape::Registers(..) => false,
+                $crate::table::PacketShape::Words(words) => $crate::table::has_initiator(words),
+                $crate::table::PacketShape::Registers(..) => false,
             },
             doc: $doc,
         }),+];
@@ -504,11 +504,11 @@ macro_rules! packets {
 /// The kinds of registers by the words of rows.
 #[allow(non_upper_case_globals, reason = "the words of rows")]
 pub(crate) mod kinds {
-    use crate::table::Kind;
+    use crate::table::RegisterKind;
 
-    pub(crate) const number: Kind = Kind::Number;
-    pub(crate) const float: Kind = Kind::Float;
-    pub(crate) const address: Kind = Kind::Address;
+    pub(crate) const number: RegisterKind = RegisterKind::Number;
+    pub(crate) const float: RegisterKind = RegisterKind::Float;
+    pub(crate) const address: RegisterKind = RegisterKind::Address;
 }
 
 /// A named value of a field.

@@ -52,7 +52,7 @@ impl Bare {
     fn ready(&self) -> (Buffers, Vec<u32>) {
         let mut memory = self.memory.clone();
         for (at, source) in [(0x10_0000, &self.vertex), (0x10_1000, &self.pixel)] {
-            let assembly = programs::assemble(source, &programs::Options::default());
+            let assembly = programs::assemble(source, &programs::TextOptions::default());
             let program = assembly.program.unwrap_or_else(|| panic!("{source}\n{:?}", assembly.diagnostics));
             memory.insert(at, bytes(&program.words));
         }

@@ -4,7 +4,7 @@
 
 use ctm_exec::Engine;
 use ctm_jit::Jit;
-use ctm_radeon::capture::{Event, Reader};
+use ctm_radeon::capture::{CaptureEvent, Reader};
 use ctm_radeon::execute::{DrawOptions, Next};
 use ctm_radeon::replay::Replay;
 use ctm_radeon::{check, text};
@@ -99,7 +99,7 @@ fn streams_become_text_and_the_same_words_again() {
     for path in captures() {
         let mut reader = Reader::new(std::fs::File::open(&path).unwrap()).unwrap();
         while let Some(event) = reader.next().unwrap() {
-            let Event::Submission(submission) = event else { continue };
+            let CaptureEvent::Submission(submission) = event else { continue };
             let shown = text::disassemble(&submission.words, &[]);
             assert!(!shown.contains(".word") && !shown.contains("PACKET") && !shown.contains("\n    0x"), "{shown}");
             assert_eq!(text::assemble(&shown).unwrap(), submission.words, "{}", path.display());

@@ -50,7 +50,7 @@ const WORTH: usize = 128;
 
 /// A format of such files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Format {
+pub struct RecordFormat {
     /// The first bytes of its files.
     pub magic: [u8; 8],
     /// The version that is written, and the only one that is read.
@@ -59,7 +59,7 @@ pub struct Format {
     pub what: &'static str,
 }
 
-impl Format {
+impl RecordFormat {
     /// The bytes before the first record.
     #[must_use]
     pub fn header(&self) -> [u8; HEADER_BYTES] {
@@ -136,12 +136,12 @@ pub enum ReadError {
     /// The file does not begin as those of its format do.
     Foreign {
         /// The format that was expected.
-        format: Format,
+        format: RecordFormat,
     },
     /// The file has another version.
     Version {
         /// The format.
-        format: Format,
+        format: RecordFormat,
         /// The version of the file.
         found: u32,
     },
@@ -164,10 +164,10 @@ pub enum ReadError {
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Foreign { format: Format { magic, what, .. } } => {
+            Self::Foreign { format: RecordFormat { magic, what, .. } } => {
                 write!(f, "this is no {what}; {what}s begin with `{}`", magic.escape_ascii())
             }
-            Self::Version { format: Format { version, what, .. }, found } => {
+            Self::Version { format: RecordFormat { version, what, .. }, found } => {
                 write!(f, "the {what} has version {found}; this build reads version {version}")
             }
             Self::Cut { offset } => write!(f, "the file ends within the record at byte {offset}"),
@@ -190,7 +190,7 @@ pub struct Record {
     pub body: Vec<u8>,
 }
 
-/// Reads records; [`Format::read`] makes it.
+/// Reads records; [`RecordFormat::read`] makes it.
 #[derive(Debug)]
 pub struct Records<R> {
     from: R,

@@ -10,11 +10,11 @@ pub struct Changed<E, F> {
 }
 
 /// Runs a launch.
-pub type Run<'r> = &'r mut dyn FnMut(&r700::Launch<'_>) -> Result<Outcome, Fault>;
+pub type LaunchRun<'r> = &'r mut dyn FnMut(&r700::Launch<'_>) -> Result<Outcome, Fault>;
 
 impl<E: Engine, F> Engine for Changed<E, F>
 where
-    F: Fn(&r700::Launch<'_>, Run<'_>) -> Result<Outcome, Fault> + Send + Sync,
+    F: Fn(&r700::Launch<'_>, LaunchRun<'_>) -> Result<Outcome, Fault> + Send + Sync,
 {
     fn name(&self) -> &'static str {
         "changed"

@@ -82,7 +82,7 @@ struct Module {
 
 /// The end of a path.
 #[derive(Clone, Debug, PartialEq)]
-enum End {
+enum PathEnd {
     Module(Vec<String>),
     /// An item that the file of this module defines.
     Item(Vec<String>),
@@ -117,7 +117,7 @@ impl SourceTree {
     }
 
     /// Where a path leads from a module; a module with the name of an item counts only where the path goes on.
-    fn resolve(&self, from: &[String], path: &[String], depth: usize) -> End {
+    fn resolve(&self, from: &[String], path: &[String], depth: usize) -> PathEnd {
         let (mut at, mut rest) = (from.to_vec(), path);
         let mut is_local = false;
         while let Some((first, after)) = rest.split_first() {
@@ -131,34 +131,34 @@ impl SourceTree {
         }
         while let Some((first, after)) = rest.split_first() {
             match self.find(&at, first, after.is_empty(), depth) {
-                Some(End::Module(module)) => (at, rest) = (module, after),
+                Some(PathEnd::Module(module)) => (at, rest) = (module, after),
                 Some(end) => return end,
                 // A macro may define it.
-                None if is_local && self.0.contains_key(&at) => return End::Item(at),
-                None => return End::Foreign,
+                None if is_local && self.0.contains_key(&at) => return PathEnd::Item(at),
+                None => return PathEnd::Foreign,
             }
             is_local = true;
         }
-        End::Module(at)
+        PathEnd::Module(at)
     }
 
-    fn find(&self, at: &[String], name: &str, is_last: bool, depth: usize) -> Option<End> {
+    fn find(&self, at: &[String], name: &str, is_last: bool, depth: usize) -> Option<PathEnd> {
         let module = self.0.get(at)?;
         if depth > 8 {
             return None;
         }
         let child = [at, &[name.to_owned()]].concat();
-        let child = || self.0.contains_key(&child).then(|| End::Module(child.clone()));
+        let child = || self.0.contains_key(&child).then(|| PathEnd::Module(child.clone()));
         let import = || {
             let (path, _) = module.imports.get(name)?;
             let is_child = path.first().is_some_and(|first| path.len() > 1 && first == name);
             Some(self.resolve(at, path, depth + if is_child { 4 } else { 1 }))
         };
-        let item = || module.items.contains(name).then(|| End::Item(at.to_vec()));
+        let item = || module.items.contains(name).then(|| PathEnd::Item(at.to_vec()));
         let glob = || {
             module.globs.iter().find_map(|path| match self.resolve(at, path, depth + 1) {
-                End::Module(from) if from != at => self.find(&from, name, is_last, depth + 1),
-                End::Foreign if name.starts_with(char::is_uppercase) => Some(End::Foreign),
+                PathEnd::Module(from) if from != at => self.find(&from, name, is_last, depth + 1),
+                PathEnd::Foreign if name.starts_with(char::is_uppercase) => Some(PathEnd::Foreign),
                 _ => None,
             })
         };
@@ -169,8 +169,8 @@ impl SourceTree {
     fn arrows(&self) -> Arrows {
         let mut arrows = Arrows::new();
         for (at, module) in &self.0 {
-            let mut add = |path: &[String], end: End| {
-                let End::Item(to) = end else { return };
+            let mut add = |path: &[String], end: PathEnd| {
+                let PathEnd::Item(to) = end else { return };
                 if at.starts_with(&to) {
                     return;
                 }

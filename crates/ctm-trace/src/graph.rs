@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// A basic block: instructions that are always executed in sequence.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Block {
+pub struct BasicBlock {
     /// Its instructions.
     pub instructions: Vec<At>,
     /// How often groups executed it.
@@ -18,9 +18,9 @@ pub struct Block {
 
 /// The control-flow graph of the executed instructions.
 #[derive(Clone, Debug, Default)]
-pub struct Graph {
+pub struct ExecutedGraph {
     /// The blocks in the order of their places.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<BasicBlock>,
     /// From, to (numbers of blocks), and how often.
     pub edges: Vec<(usize, usize, u64)>,
 }
@@ -33,7 +33,7 @@ impl Profile {
     /// The control-flow graph of the executed instructions.
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "an average for people")]
-    pub fn graph(&self) -> Graph {
+    pub fn graph(&self) -> ExecutedGraph {
         let mut after: BTreeMap<At, BTreeSet<At>> = BTreeMap::new();
         let mut before: BTreeMap<At, BTreeSet<At>> = BTreeMap::new();
         for &(from, to) in self.edges.keys() {
@@ -44,7 +44,7 @@ impl Profile {
         // An instruction extends a block when it is the only successor of its only predecessor.
         let continues =
             |at: At| one(before.get(&at)).is_some_and(|from| one(after.get(&from)) == Some(at) && from != at);
-        let mut graph = Graph::default();
+        let mut graph = ExecutedGraph::default();
         let mut block_of: BTreeMap<At, usize> = BTreeMap::new();
         for &at in self.counts.keys().filter(|&&at| !continues(at)) {
             let mut instructions = vec![at];
@@ -58,7 +58,7 @@ impl Profile {
             }
             let count = self.counts.get(&at).copied().unwrap_or_default();
             let lanes = if count.executed == 0 { 0.0 } else { count.lanes as f64 / count.executed as f64 };
-            graph.blocks.push(Block { instructions, executed: count.executed, lanes });
+            graph.blocks.push(BasicBlock { instructions, executed: count.executed, lanes });
         }
         for (&(from, to), &times) in &self.edges {
             let (Some(&a), Some(&b)) = (block_of.get(&from), block_of.get(&to)) else { continue };
@@ -71,7 +71,7 @@ impl Profile {
     }
 
     /// The lines of a block; at most eight.
-    fn block_lines(&self, block: &Block) -> Vec<String> {
+    fn block_lines(&self, block: &BasicBlock) -> Vec<String> {
         let mut lines: Vec<usize> = block.instructions.iter().filter_map(|&at| self.listing.line(at)).collect();
         lines.dedup();
         let mut text: Vec<String> = lines

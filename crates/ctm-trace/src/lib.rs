@@ -128,7 +128,7 @@ pub use compare::{Difference, Incomparable, Left, Parting, Store, agree, differe
 pub use ctm_exec::observe;
 pub use ctm_jobs::draw::NoticeFn;
 pub use glsl::GlslLines;
-pub use graph::{Block, Graph};
+pub use graph::{BasicBlock, ExecutedGraph};
 pub use listing::{Line, Listing};
 pub use live::{LiveRange, Liveness};
 pub use output::{PALETTE, flow_json, isa_name};
@@ -137,7 +137,7 @@ pub use record::{Limits, Step, Trace, TraceError};
 pub use recorded::{LaunchOutputs, launch_outputs, launches};
 pub use reduce::{Kept, Reduced, program_text, reduce, reduce_job};
 pub use session::{Direction, Session, SetError, Stop};
-pub use subject::drawing::{BehindFn, Draws, InspectedDraw, Target, Wrap};
+pub use subject::drawing::{BehindFn, Draws, InspectedDraw, TargetContents, Wrap};
 pub use subject::{Chosen, DrawStage, Subject};
 pub use targets::{Apart, DrawParting, TargetDifference, apart, draws_parting, target_difference, targets_behind};
 pub use vertices::{VertexTable, VertexValues, vertex_table};

@@ -1,7 +1,7 @@
 //! A program as lines, and the line of each instruction.
 
 use crate::glsl::GlslLines;
-use ctm_exec::observe::{At, Isa};
+use ctm_exec::observe::{At, WatchedIsa};
 use ctm_files::render::Source;
 use ctm_isa::r700::inst::ClauseBody;
 use ctm_isa::{r700, x1k};
@@ -22,7 +22,7 @@ pub struct Line {
 #[derive(Clone, Debug)]
 pub struct Listing {
     /// Which machine.
-    pub isa: Isa,
+    pub isa: WatchedIsa,
     /// The file, or another name of the text.
     pub name: String,
     /// The lines, from line 1.
@@ -62,7 +62,7 @@ impl Listing {
                 Arc::clone(source)
             }
             _ => {
-                let text = x1k::text::disassemble(program, &x1k::text::Options::default());
+                let text = x1k::text::disassemble(program, &x1k::text::ListingOptions::default());
                 if let Some(again) = x1k::text::assemble(&text).program.filter(|p| p.words.len() == program.words.len())
                 {
                     note(&again);
@@ -70,7 +70,7 @@ impl Listing {
                 Arc::new(Source::new("disassembly", text))
             }
         };
-        Self::of(Isa::X1k, &source, places)
+        Self::of(WatchedIsa::X1k, &source, places)
     }
 
     fn r700(program: &r700::Program, source: Option<&Arc<Source>>, fetch: bool) -> Self {
@@ -107,7 +107,7 @@ impl Listing {
                 Arc::clone(source)
             }
             _ => {
-                let options = r700::text::Options::default();
+                let options = r700::text::TextOptions::default();
                 let text = r700::text::disassemble(program, &options);
                 if let Some(again) = r700::text::assemble(&text, &options).program {
                     note(&again);
@@ -116,10 +116,10 @@ impl Listing {
             }
         };
         let slot_of = slots.into_iter().map(|(of, start)| (of, source.line_column(start).0)).collect();
-        Self { slot_of, ..Self::of(Isa::R700, &source, places) }
+        Self { slot_of, ..Self::of(WatchedIsa::R700, &source, places) }
     }
 
-    fn of(isa: Isa, source: &Source, places: BTreeMap<At, u32>) -> Self {
+    fn of(isa: WatchedIsa, source: &Source, places: BTreeMap<At, u32>) -> Self {
         let mut lines: Vec<Line> =
             source.text().lines().map(|text| Line { text: text.to_owned(), at: Vec::new() }).collect();
         let mut line_of = BTreeMap::new();
@@ -134,7 +134,7 @@ impl Listing {
         for (n, line) in (1..).zip(&lines) {
             let word = line.text.split(';').next().unwrap_or("").trim();
             if let Some((name, _)) = word.split_once(':')
-                && isa == Isa::X1k
+                && isa == WatchedIsa::X1k
                 && name.chars().all(|c| c.is_alphanumeric() || c == '_')
                 && !name.is_empty()
             {

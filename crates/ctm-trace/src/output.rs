@@ -2,7 +2,7 @@
 
 use crate::number;
 use crate::record::{Step, Trace};
-use ctm_exec::observe::{Flow, Isa, LaneEvent, LaneState, Lanes, Place};
+use ctm_exec::observe::{Flow, LaneEvent, LaneState, Lanes, Place, WatchedIsa};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -278,10 +278,10 @@ fn flow_text(out: &mut String, before: &Flow, now: &Flow, lanes: &Lanes) {
 
 /// `x1k` or `r700`.
 #[must_use]
-pub const fn isa_name(isa: Isa) -> &'static str {
+pub const fn isa_name(isa: WatchedIsa) -> &'static str {
     match isa {
-        Isa::X1k => "x1k",
-        Isa::R700 => "r700",
+        WatchedIsa::X1k => "x1k",
+        WatchedIsa::R700 => "r700",
     }
 }
 

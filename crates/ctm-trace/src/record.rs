@@ -3,7 +3,7 @@
 use crate::choice::Choice;
 use crate::listing::Listing;
 use crate::subject::{Chosen, Subject};
-use ctm_exec::observe::{Detail, Event, Flow, Isa, Lanes, Place, Unit, Watcher, Wish};
+use ctm_exec::observe::{Detail, Event, Flow, Lanes, Place, Unit, WatchedIsa, Watcher, Wish};
 use ctm_exec::{Control, Fault, Position};
 use ctm_files::render::Report;
 use ctm_isa::diag::Diagnostic;
@@ -45,7 +45,7 @@ pub struct Step {
 #[derive(Clone, Debug)]
 pub struct Trace {
     /// Which machine.
-    pub isa: Isa,
+    pub isa: WatchedIsa,
     /// The pass of the job.
     pub pass: usize,
     /// The program.

@@ -166,12 +166,12 @@ const MOST: u32 = 4096;
 
 /// Where processors send values.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Of {
+enum SentValues {
     Output(u8),
     Export(Target),
 }
 
-impl Of {
+impl SentValues {
     fn name(self) -> String {
         match self {
             Self::Output(n) => format!("o{n}"),
@@ -184,13 +184,13 @@ impl Of {
 struct Contents {
     domain: Domain,
     /// Four channels of each processor, row by row.
-    outputs: BTreeMap<Of, Vec<f32>>,
+    outputs: BTreeMap<SentValues, Vec<f32>>,
     scattered: HashMap<[u32; 2], u32>,
 }
 
 impl Contents {
     /// The elements that a processor sent to an output.
-    fn put(&mut self, at: Position, of: Of, values: [u32; 4], elements: u8) {
+    fn put(&mut self, at: Position, of: SentValues, values: [u32; 4], elements: u8) {
         let domain = self.domain;
         if elements & 15 == 0 || !domain.contains(at) {
             return;
@@ -264,7 +264,7 @@ impl x1k::Memory for Keeping<'_, dyn x1k::Memory + '_> {
         let written = self.inner.commit(at, outputs)?;
         if !self.inner.last_test_failed() {
             for (n, (values, elements)) in (0..).zip(outputs.values.iter().zip(outputs.written)) {
-                self.left.put(at, Of::Output(n), *values, elements);
+                self.left.put(at, SentValues::Output(n), *values, elements);
             }
         }
         Ok(written)
@@ -317,7 +317,7 @@ impl r700::Memory for Keeping<'_, dyn r700::Memory + '_> {
         let written = self.inner.commit(at, exports)?;
         for target in Target::all() {
             if let Some((values, elements)) = exports.get(target) {
-                self.left.put(at, Of::Export(target), values, elements);
+                self.left.put(at, SentValues::Export(target), values, elements);
             }
         }
         Ok(written)

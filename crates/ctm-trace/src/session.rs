@@ -6,7 +6,7 @@
 
 use crate::listing::Listing;
 use crate::record::{Step, Trace};
-use ctm_exec::observe::{At, Detail, Event, Flow, Isa, Lanes, Place, Snapshot, Unit};
+use ctm_exec::observe::{At, Detail, Event, Flow, Lanes, Place, Snapshot, Unit, WatchedIsa};
 use ctm_exec::{Fault, Position};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -128,7 +128,7 @@ impl<'u, 'a> Session<'u, 'a> {
 
     /// Which machine.
     #[must_use]
-    pub const fn isa(&self) -> Isa {
+    pub const fn isa(&self) -> WatchedIsa {
         self.unit.isa()
     }
 

@@ -4,7 +4,7 @@ use crate::choice::Choice;
 use crate::compare::Left;
 use crate::compare::{Leaving, Parting, agree, parting};
 use crate::record::{Limits, Trace};
-use crate::subject::drawing::{Draws, Target};
+use crate::subject::drawing::{Draws, TargetContents};
 use crate::subject::{DrawStage, Subject, wrong};
 use ctm_exec::observe::Place;
 use ctm_exec::{Control, Engine, Position};
@@ -51,8 +51,12 @@ pub enum Apart {
 ///
 /// # Errors
 /// They do not have the same targets.
-pub fn target_difference(a: &[Target], b: &[Target], tolerance: f32) -> Result<Option<TargetDifference>, JobError> {
-    let told = |targets: &[Target]| {
+pub fn target_difference(
+    a: &[TargetContents],
+    b: &[TargetContents],
+    tolerance: f32,
+) -> Result<Option<TargetDifference>, JobError> {
+    let told = |targets: &[TargetContents]| {
         let told = targets.iter().map(|target| {
             let ([width, height], kind) = (target.size, if target.integers { " of integers" } else { "" });
             format!("{} of {width} x {height}{kind}", target.name)
@@ -95,7 +99,7 @@ pub fn targets_behind(
     draws: &dyn Draws,
     engine: Box<dyn Engine>,
     wanted: Option<usize>,
-) -> Result<(usize, Vec<Target>), JobError> {
+) -> Result<(usize, Vec<TargetContents>), JobError> {
     let mut found = None;
     let mut count = 0;
     let last = if wanted.is_none() { Some(draws.list()?.len()) } else { None };

@@ -162,7 +162,7 @@ impl<E: Engine> Engine for Verify<E> {
         report(r700::compare(&self.engine, control, launch, memory), launch.program.entry)
     }
 
-    fn run_pvs_under(&self, control: &Control, launch: &pvs::Launch<'_>) -> Result<Vec<pvs::Outputs>, Fault> {
+    fn run_pvs_under(&self, control: &Control, launch: &pvs::PvsLaunch<'_>) -> Result<Vec<pvs::Outputs>, Fault> {
         vertices::compare(&self.engine, control, launch)
     }
 }

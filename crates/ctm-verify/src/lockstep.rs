@@ -1,7 +1,7 @@
 //! Comparison of two engines, for both instruction sets: by the reference interpreter's writes to memory, in order, with memory's answers.
 
 use super::shadow::Shadows;
-use super::target::{Target, differing};
+use super::target::{OutputTarget, differing};
 use super::{Compared, Difference, Ended, timed_out};
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
@@ -24,9 +24,9 @@ pub enum Sent<T> {
 }
 
 /// A write, and memory's answer.
-pub type Entry<T> = (Sent<T>, Result<Written, MemoryFault>);
+pub type CheckedWrite<T> = (Sent<T>, Result<Written, MemoryFault>);
 
-impl<T: Target> Sent<T> {
+impl<T: OutputTarget> Sent<T> {
     /// The outputs of a processor.
     pub fn outputs(at: Position, targets: impl Iterator<Item = (T, [u32; 4], u8)>) -> Self {
         let only = |(target, values, written): (T, [u32; 4], u8)| {
@@ -81,7 +81,7 @@ pub fn both(expected: &Ended, asked: bool, mut replay: impl FnMut(bool, &Ended) 
 
 /// Replays memory's answers to the reference interpreter's writes, as long as the other engine sends the same.
 pub struct Answers<'a, T> {
-    log: &'a [Entry<T>],
+    log: &'a [CheckedWrite<T>],
     /// How many of these were sent again.
     pub seen: usize,
     /// Copies of mapped arrays, with their initial contents.
@@ -91,8 +91,8 @@ pub struct Answers<'a, T> {
     difference: Mutex<Option<Difference>>,
 }
 
-impl<'a, T: Target> Answers<'a, T> {
-    pub fn new(log: &'a [Entry<T>], shadows: Shadows<T>) -> Self {
+impl<'a, T: OutputTarget> Answers<'a, T> {
+    pub fn new(log: &'a [CheckedWrite<T>], shadows: Shadows<T>) -> Self {
         Self { log, seen: 0, shadows, lent: false, difference: Mutex::default() }
     }
 
@@ -107,7 +107,7 @@ impl<'a, T: Target> Answers<'a, T> {
     pub fn next(&mut self, sent: &Sent<T>) -> Result<Written, MemoryFault> {
         let rest = self.log.get(self.seen..).unwrap_or_default();
         // Outputs that the engine stored by itself were not sent.
-        let stored = |(other, _): &&Entry<T>| {
+        let stored = |(other, _): &&CheckedWrite<T>| {
             self.lent && matches!(other, Sent::Outputs(..)) && other.position() != sent.position()
         };
         let skipped = rest.iter().take_while(stored).count();
@@ -147,7 +147,7 @@ impl<'a, T: Target> Answers<'a, T> {
             return Some(Difference { pc: fault.map(|fault| fault.pc), position, message });
         }
         let is_missing =
-            |(sent, answer): &&Entry<T>| answer.is_ok() && !(self.lent && matches!(sent, Sent::Outputs(..)));
+            |(sent, answer): &&CheckedWrite<T>| answer.is_ok() && !(self.lent && matches!(sent, Sent::Outputs(..)));
         if let Some((missing, _)) = self.log.get(self.seen..).unwrap_or_default().iter().find(is_missing) {
             let message = format!("the engine did not send {}, the reference did", missing.described());
             return Some(Difference { pc: None, position: missing.position(), message });

@@ -1,6 +1,6 @@
 //! R700 launches by two engines: the reference interpreter's writes are logged, and the other one's are compared with them.
 
-use super::lockstep::{Answers, Entry, Sent, both};
+use super::lockstep::{Answers, CheckedWrite, Sent, both};
 use super::shadow::Shadow;
 use super::{Compared, target, until};
 use ctm_exec::engine::MemoryFault;
@@ -35,7 +35,7 @@ pub fn compare(engine: &dyn Engine, control: &Control, launch: &Launch<'_>, memo
     })
 }
 
-impl target::Target for Target {
+impl target::OutputTarget for Target {
     fn element(self, element: usize) -> String {
         format!("{} of {self:?}", ["x", "y", "z", "w"][element % 4])
     }
@@ -75,7 +75,7 @@ impl Shadows {
 /// Memory that logs writes, and the old values of stored dwords.
 struct WriteLog<'a> {
     memory: &'a mut dyn Memory,
-    sent: Vec<Entry<Target>>,
+    sent: Vec<CheckedWrite<Target>>,
     before: HashMap<(Space, u64), u32>,
 }
 

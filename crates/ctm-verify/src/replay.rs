@@ -1,6 +1,6 @@
 //! The log of an X1K launch by the reference interpreter: its accesses to memory, and another engine's compared with them.
 
-use super::lockstep::{Answers, Entry, Sent};
+use super::lockstep::{Answers, CheckedWrite, Sent};
 use super::shadow::{self, Shadow};
 use super::{Difference, Ended, target};
 use ctm_exec::engine::MemoryFault;
@@ -36,7 +36,7 @@ pub fn replay(
     })
 }
 
-impl target::Target for Target {
+impl target::OutputTarget for Target {
     fn element(self, element: usize) -> String {
         match self {
             Self::Colour(target) => format!("{} of output {target}", ["r", "g", "b", "a"][element % 4]),
@@ -76,21 +76,21 @@ impl Shadows {
 type Read = (usize, u8, u32, u32, bool);
 
 /// Memory's answers to reads.
-type Reads = Mutex<HashMap<Read, Result<[u32; 4], Box<MemoryFault>>>>;
+type RecordedReads = Mutex<HashMap<Read, Result<[u32; 4], Box<MemoryFault>>>>;
 
 /// The log of the reference interpreter.
 #[derive(Default)]
 pub struct Log {
     scheduled: Vec<(Position, Result<bool, MemoryFault>)>,
-    sent: Vec<Entry<Target>>,
+    sent: Vec<CheckedWrite<Target>>,
     /// Reads, where writes may change them.
-    reads: Option<Reads>,
+    reads: Option<RecordedReads>,
 }
 
 impl Log {
     /// Some reads are missing, as there were too many.
     pub fn is_cut(&self) -> bool {
-        let len = |reads: &Reads| reads.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let len = |reads: &RecordedReads| reads.lock().unwrap_or_else(PoisonError::into_inner).len();
         self.reads.as_ref().is_some_and(|reads| len(reads) >= READS)
     }
 }
@@ -106,7 +106,7 @@ pub struct Recorder<'a> {
 impl<'a> Recorder<'a> {
     /// Writes are forwarded to memory; `reads`: reads are logged too.
     pub fn new(memory: &'a mut dyn Memory, reads: bool) -> Self {
-        let log = Log { reads: reads.then(Reads::default), ..Log::default() };
+        let log = Log { reads: reads.then(RecordedReads::default), ..Log::default() };
         Self { memory, log, apart: None }
     }
 

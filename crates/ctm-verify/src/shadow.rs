@@ -1,7 +1,7 @@
 //! Copies of mapped outputs: direct writes of the second engine, and the first one's.
 
 use super::Difference;
-use super::target::{Target, differing};
+use super::target::{OutputTarget, differing};
 use ctm_exec::Position;
 use ctm_exec::x1k::{Elements, Written};
 
@@ -87,7 +87,7 @@ impl Shadow {
 #[derive(Clone)]
 pub struct Shadows<T>(pub Vec<(T, Shadow)>);
 
-impl<T: Target> Shadows<T> {
+impl<T: OutputTarget> Shadows<T> {
     /// Writes a processor's outputs; returns the effect.
     pub fn store(&mut self, at: Position, targets: &[(T, [u32; 4], u8)]) -> Written {
         let mut all = Written::default();

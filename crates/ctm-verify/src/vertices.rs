@@ -1,6 +1,6 @@
 //! Launches of vertex programs of the R5xx: outputs, or the fault.
 
-use ctm_exec::pvs::{Launch, Outputs};
+use ctm_exec::pvs::{Outputs, PvsLaunch};
 use ctm_exec::{Control, Engine, Fault, FaultKind, Interp, Position};
 
 type EndedVertices = Result<Vec<Outputs>, Fault>;
@@ -9,7 +9,7 @@ type EndedVertices = Result<Vec<Outputs>, Fault>;
 ///
 /// # Errors
 /// The reference interpreter's fault; [`FaultKind::EnginesDisagree`] where the other engine did not do the same.
-pub fn compare(engine: &dyn Engine, control: &Control, launch: &Launch<'_>) -> EndedVertices {
+pub fn compare(engine: &dyn Engine, control: &Control, launch: &PvsLaunch<'_>) -> EndedVertices {
     let control = super::until(control, &launch.budget);
     let expected = Interp.run_pvs_under(&control, launch);
     let found = engine.run_pvs_under(&control, launch);

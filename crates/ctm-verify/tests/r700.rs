@@ -5,7 +5,7 @@ mod stores;
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::{Arrays, Constants, Launch, Plane, Target};
 use ctm_exec::{Domain, Engine, Interp, Position};
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use ctm_testkit::changed::Begins;
 use ctm_verify::Verify;
 use stores::Stores;
@@ -18,7 +18,7 @@ fn the_first_difference_is_found() {
 }
 
 fn of<E: Engine>(engine: impl Fn() -> E) {
-    let assembly = assemble("EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n", &Options::default());
+    let assembly = assemble("EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n", &TextOptions::default());
     let Some(program) = assembly.program else { panic!("{:?}", assembly.diagnostics) };
     let constants = Constants::default();
     let planes = [Plane::position(0)];

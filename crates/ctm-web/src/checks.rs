@@ -6,9 +6,9 @@ use ctm_exec::r700::resources::{BufferData, Image, TextureKind};
 use ctm_exec::r700::{self, Arrays, LoopConstant, Plane, Sampler, Semantic, Space, Target, Texture};
 use ctm_exec::{Budget, Control, Domain, Engine, Interp};
 use ctm_isa::pvs::INPUTS;
-use ctm_isa::pvs::random::{Random as VertexRandom, Shape as VertexShape};
+use ctm_isa::pvs::random::{Random as VertexRandom, RandomContents as VertexShape};
 use ctm_isa::r700::program::Stage;
-use ctm_isa::r700::random::{GPRS, RESOURCES, Random, Shape, program};
+use ctm_isa::r700::random::{GPRS, RESOURCES, Random, RandomContents, program};
 use ctm_jit::Jit;
 use ctm_testkit::r700::{alu_vectors, fetch_vectors, flow_vectors};
 use ctm_testkit::{pvs as pvs_cases, x1k};
@@ -66,7 +66,7 @@ pub fn random(first: u64, count: u64) -> String {
 }
 
 fn x1k_program(number: u64, engine: &dyn Engine) -> u64 {
-    let (program, case) = x1k::case::Kind::of_many(number).make(number);
+    let (program, case) = x1k::case::CaseKind::of_many(number).make(number);
     let (outcome, memory) = case.run(&program, engine, 1);
     let mut digest = Digest::default();
     digest.debug(&outcome);
@@ -106,7 +106,7 @@ const SEMANTICS: [Semantic; 2] = [Semantic { id: 0, gpr: 1 }, Semantic { id: 1, 
 fn r700_program(number: u64, engine: &dyn Engine) -> u64 {
     let r = &mut Random::new(number ^ 0x0700_5eed);
     let stage = r.of(&[Stage::Pixel, Stage::Pixel, Stage::Vertex, Stage::Compute]);
-    let shape = Shape {
+    let shape = RandomContents {
         clauses: 1 + r.below(10) as usize,
         groups: 1 + r.below(8) as usize,
         flow: !r.one_in(4),
@@ -115,7 +115,7 @@ fn r700_program(number: u64, engine: &dyn Engine) -> u64 {
         doubles: r.one_in(3),
         memory: r.one_in(16),
         compiled: r.one_in(2),
-        ..Shape::all(stage)
+        ..RandomContents::all(stage)
     };
     let program = program(number, &shape);
     let mut constants = r700::Constants::default();
@@ -157,7 +157,7 @@ fn vertex_program(number: u64, engine: &dyn Engine) -> u64 {
     let constants: Vec<pvs::Vector> = (0..256).map(|_| std::array::from_fn(|_| r.value())).collect();
     let vertices: Vec<[pvs::Vector; INPUTS]> =
         (0..37).map(|_| std::array::from_fn(|_| std::array::from_fn(|_| r.value()))).collect();
-    let launch = pvs::Launch {
+    let launch = pvs::PvsLaunch {
         program: &program,
         constants: &constants,
         vertices: &vertices,
@@ -194,7 +194,7 @@ pub fn vectors() -> String {
     let cases = pvs_cases::run_vectors::alu().into_iter().chain(pvs_cases::run_vectors::flow());
     for case in cases {
         let run = |program: &_, constants: &[pvs::Vector], vertex: &mut Vertex, budget: u64| {
-            pvs::run(&pvs::Code::new(program), constants, vertex, budget)
+            pvs::run(&pvs::DecodedProgram::new(program), constants, vertex, budget)
         };
         if let Some(difference) = pvs_cases::run_vectors::difference(&case, run) {
             let _ = writeln!(out, "vertex program: {difference}");

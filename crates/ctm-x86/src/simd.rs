@@ -27,7 +27,7 @@
 #![allow(unsafe_code, unused_unsafe, reason = "instructions that a processor may lack, and memory at an index")]
 
 use crate::Isa;
-pub use crate::four::{Four, Lanes};
+pub use crate::four::{Four, FourLanes};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 #[cfg(target_arch = "x86_64")]

@@ -20,7 +20,7 @@ use ctm_exec::r700::{Arrays, Constants, Launch, Plane, Semantic, Space, Target, 
 use ctm_exec::{Domain, Engine, Interp};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::{Chip, Stage};
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use std::error::Error;
 
 /// Position and colour of a vertex.
@@ -213,7 +213,7 @@ pub fn direct() -> Outcome {
 }
 
 fn program(text: &str) -> Result<Program, Box<dyn Error>> {
-    let assembly = assemble(text, &Options::default());
+    let assembly = assemble(text, &TextOptions::default());
     assembly.program.ok_or_else(|| format!("{:?}", assembly.diagnostics).into())
 }
 

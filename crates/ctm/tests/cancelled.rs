@@ -8,7 +8,7 @@ use ctm::commands::{CommandBuffer, MemoryKind, MemoryPlace};
 use ctm::device::{CommandErrorReason, DeviceOptions};
 use ctm::mc::{Format, Tiling};
 use ctm::memory::ArenaOptions;
-use ctm::record::{End, Recording, ReplayOptions, replay_under};
+use ctm::record::{Recording, RecordingEnd, ReplayOptions, replay_under};
 use ctm_exec::{Budget, Control, Domain, Engine, Fault, FaultKind, Outcome, r700, x1k};
 use ctm_isa::r700::program::{Chip, Stage};
 use ctm_testkit::tape::Tape;
@@ -118,7 +118,7 @@ fn a_replay_is_cancelled_within_a_launch() {
             let options = ReplayOptions { engine: Some(engine), ..ReplayOptions::default() };
             let report = replay_under(&control, &tape[..], &options, |_| {}).unwrap();
             thread.join().unwrap();
-            assert_eq!((report.end, report.difference), (End::Cancelled, None), "{engine}, R700 {is_r700}");
+            assert_eq!((report.end, report.difference), (RecordingEnd::Cancelled, None), "{engine}, R700 {is_r700}");
             assert_eq!(report.submissions, 1, "{engine}, R700 {is_r700}");
         }
     }
@@ -141,9 +141,9 @@ fn a_replay_is_cancelled_between_submissions() {
         }
     })
     .unwrap();
-    assert_eq!((heard, report.end), (vec![1, 2], End::Cancelled));
+    assert_eq!((heard, report.end), (vec![1, 2], RecordingEnd::Cancelled));
     let whole = replay_under(&Control::none(), &tape[..], &ReplayOptions::default(), |_| {}).unwrap();
-    assert_eq!((whole.submissions, whole.end), (5, End::Complete));
+    assert_eq!((whole.submissions, whole.end), (5, RecordingEnd::Complete));
 }
 
 /// A profile and a trace step the reference interpreter, which a control ends within a group as well.

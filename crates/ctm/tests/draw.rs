@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm::EngineKind;
-use ctm::array::{Array, Kind, Values};
+use ctm::array::{Array, ArrayFileKind, Values};
 use ctm::draw::{
     BUILT_IN, Camera, DepthPlan, DrawPlan, Drawing, Drawn, Mixing, TargetPlan, TextureBinding, TextureData, animation,
 };
@@ -36,7 +36,7 @@ fn the_example_draws_its_picture() {
     let picture = drawn(&cube());
     assert_eq!(picture.findings, <Vec<String>>::new());
     let bytes = std::fs::read(root().join("examples/draw/cube/cube.png")).unwrap();
-    let expected = Array::from_bytes(Kind::Png, &bytes, None).unwrap();
+    let expected = Array::from_bytes(ArrayFileKind::Png, &bytes, None).unwrap();
     assert_eq!(expected.values, Values::U8(picture.pixels()));
 }
 
@@ -65,7 +65,7 @@ fn every_mesh_and_an_animation() {
     let frames: Vec<Drawn> = [0.0, 0.25].iter().map(|&time| prepared.draw(time).unwrap()).collect();
     assert!(frames[0].pixels() != frames[1].pixels());
     let bytes = animation(&frames, 40).unwrap();
-    let first = Array::from_bytes(Kind::Png, &bytes, None).unwrap();
+    let first = Array::from_bytes(ArrayFileKind::Png, &bytes, None).unwrap();
     assert_eq!(first.values, Values::U8(frames[0].pixels()));
     assert!(bytes.windows(4).any(|four| four == b"acTL"));
 }
@@ -115,7 +115,7 @@ fn the_jobs_of_the_examples_draw_their_pictures() {
         let picture = drawn(&Drawing::read(&folder.join("job.toml")).unwrap());
         assert_eq!(picture.findings, <Vec<String>>::new());
         let bytes = std::fs::read(folder.join(format!("{name}.png"))).unwrap();
-        let expected = Array::from_bytes(Kind::Png, &bytes, None).unwrap();
+        let expected = Array::from_bytes(ArrayFileKind::Png, &bytes, None).unwrap();
         assert_eq!(expected.values, Values::U8(picture.pixels()), "{name}");
     }
 }
@@ -186,7 +186,7 @@ fn targets_of_other_formats_and_depths_are_kept() {
         assert!((picture.depths[0] - 0.5).abs() < 1e-6);
         assert_eq!(picture.stencils.iter().map(|&s| u32::from(s)).sum::<u32>(), 16 * 8 * 7);
         assert_eq!(f32::from_bits(texels[15][0]), if format.ends_with("FLOAT") { 2.0 } else { 1.0 }, "{format}");
-        assert!(picture.targets[0].to_bytes(Kind::Npy).is_ok());
+        assert!(picture.targets[0].to_bytes(ArrayFileKind::Npy).is_ok());
     }
 }
 
@@ -196,7 +196,7 @@ fn references_are_compared_in_the_format_of_the_texture() {
     let directory = std::env::temp_dir().join(format!("ctm-draw-references-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     let grey = Array { height: 1, width: 1, channels: 1, values: Values::U8(vec![77]) };
-    std::fs::write(directory.join("grey.png"), grey.to_bytes(Kind::Png).unwrap()).unwrap();
+    std::fs::write(directory.join("grey.png"), grey.to_bytes(ArrayFileKind::Png).unwrap()).unwrap();
     // A quarter of a step beside 77/255 and 1/2; 1/2 lies between two steps of 16 and of 24 bits, and goes to the even one.
     let (grey, half) = (0.300_781_25_f32, 0.5_f32);
     for (texture, depth, target, reference, expected) in [
@@ -340,7 +340,7 @@ fn draws_with_arrays_in_memory_are_those_with_files() {
     let example = root().join("examples/draw/cube");
     let [vertex, pixel] = ["cube.vsh", "cube.psh"].map(|name| ctm::Program::open(example.join(name)).unwrap());
     let bytes = std::fs::read(root().join("docs/mandelbrot.png")).unwrap();
-    let texture = Array::from_bytes(Kind::Png, &bytes, None).unwrap();
+    let texture = Array::from_bytes(ArrayFileKind::Png, &bytes, None).unwrap();
     let Values::U8(texels) = &texture.values else { panic!("bytes") };
     let shape = [texture.height, texture.width, texture.channels];
     let draw = || {
@@ -406,7 +406,7 @@ fn draws_of_x1k_programs_take_arrays_too() {
 
 /// The example's two programs as one GFD container.
 fn container() -> Vec<u8> {
-    let options = ctm::ctm_isa::r700::text::Options::default();
+    let options = ctm::ctm_isa::r700::text::TextOptions::default();
     let load = |name: &str| {
         let path = root().join("examples/draw/cube").join(name);
         ctm::r700::Loaded::from_file(&path, None, None, &options).unwrap()

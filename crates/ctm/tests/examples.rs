@@ -1,6 +1,6 @@
 //! Every example runs, has no findings, and agrees with a plain computation in double precision.
 
-use ctm::array::{Array, Kind};
+use ctm::array::{Array, ArrayFileKind};
 use ctm::job::{EngineKind, Job, JobReport, OwnSaves, Reader};
 use ctm_exec::{Domain, GroupSize};
 use std::path::PathBuf;
@@ -44,7 +44,8 @@ fn output(report: &JobReport, slot: u8) -> (Vec<f32>, usize, usize) {
 fn input(example: &str, file: &str) -> Vec<f64> {
     let path = folder(example).join(file);
     let bytes = std::fs::read(&path).expect("the input");
-    let array = Array::from_bytes(Kind::of(&path).expect("a known extension"), &bytes, None).expect("an array");
+    let array =
+        Array::from_bytes(ArrayFileKind::of(&path).expect("a known extension"), &bytes, None).expect("an array");
     array.to_f32().into_iter().map(f64::from).collect()
 }
 

@@ -2,7 +2,7 @@
 //! other half.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-use ctm::array::{Array, Kind, Values};
+use ctm::array::{Array, ArrayFileKind, Values};
 use ctm::{EngineKind, Error, Job, Program, Run};
 use std::path::Path;
 
@@ -47,19 +47,19 @@ fn jobs_run_in_every_build() {
 #[test]
 fn pictures_need_png() {
     let array = Array { height: 1, width: 2, channels: 3, values: Values::U8(vec![255, 0, 0, 0, 0, 255]) };
-    let made = array.to_bytes(Kind::Png);
+    let made = array.to_bytes(ArrayFileKind::Png);
     assert_eq!(made.is_ok(), cfg!(feature = "png"));
     match made {
         Ok(bytes) => {
-            assert_eq!(Array::from_bytes(Kind::Png, &bytes, None).unwrap(), array);
+            assert_eq!(Array::from_bytes(ArrayFileKind::Png, &bytes, None).unwrap(), array);
         }
         Err(error) => {
             assert!(error.to_string().contains("without the feature `png`"), "{error}");
         }
     }
     // The others need nothing.
-    let bytes = array.to_bytes(Kind::Npy).unwrap();
-    assert_eq!(Array::from_bytes(Kind::Npy, &bytes, None).unwrap(), array);
+    let bytes = array.to_bytes(ArrayFileKind::Npy).unwrap();
+    assert_eq!(Array::from_bytes(ArrayFileKind::Npy, &bytes, None).unwrap(), array);
 }
 
 #[test]

@@ -33,12 +33,12 @@ impl Dir {
     }
 
     fn save(&self, name: &str, array: &Array) {
-        let kind = ctm::array::Kind::of(Path::new(name)).unwrap();
+        let kind = ctm::array::ArrayFileKind::of(Path::new(name)).unwrap();
         std::fs::write(self.0.join(name), array.to_bytes(kind).unwrap()).unwrap();
     }
 
     fn load(&self, name: &str) -> Array {
-        let kind = ctm::array::Kind::of(Path::new(name)).unwrap();
+        let kind = ctm::array::ArrayFileKind::of(Path::new(name)).unwrap();
         Array::from_bytes(kind, &std::fs::read(self.0.join(name)).unwrap(), None).unwrap()
     }
 }

@@ -1,6 +1,6 @@
 //! Every R700 example runs, has no findings, and agrees with a plain computation here.
 
-use ctm::array::{Array, Kind};
+use ctm::array::{Array, ArrayFileKind};
 use ctm::job::{EngineKind, Job, JobReport, OwnSaves, Reader};
 use ctm_exec::r700::{Space, VertexEvent};
 use ctm_exec::{Domain, GroupSize};
@@ -45,7 +45,8 @@ fn bits(report: &JobReport, output: &str) -> Vec<u32> {
 fn input(file: &str) -> Vec<f64> {
     let path = folder(file);
     let bytes = std::fs::read(&path).expect("the input");
-    let array = Array::from_bytes(Kind::of(&path).expect("a known extension"), &bytes, None).expect("an array");
+    let array =
+        Array::from_bytes(ArrayFileKind::of(&path).expect("a known extension"), &bytes, None).expect("an array");
     array.to_f32().into_iter().map(f64::from).collect()
 }
 

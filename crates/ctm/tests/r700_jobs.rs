@@ -1,7 +1,7 @@
 //! R700 jobs: stages, memories, state between passes, names, containers, and messages when parts do not fit.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-use ctm::array::{Array, Items, Kind, Values};
+use ctm::array::{Array, ArrayFileKind, Items, Values};
 use ctm::job::{Job, JobError, JobReport};
 use ctm_exec::r700::Space;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ impl Dir {
 
     fn save(&self, name: &str, height: usize, width: usize, channels: usize, values: &[f32]) {
         let array = Array { height, width, channels, values: Values::F32(values.to_vec()) };
-        std::fs::write(self.0.join(name), array.to_bytes(Kind::Npy).unwrap()).unwrap();
+        std::fs::write(self.0.join(name), array.to_bytes(ArrayFileKind::Npy).unwrap()).unwrap();
     }
 
     fn items(&self, name: &str) -> Items {
@@ -389,12 +389,12 @@ END_OF_PROGRAM
 fn references_are_compared_in_the_format_of_the_texture() {
     let d = Dir::new("references", &[]);
     let array = |values: Values| Array { height: 1, width: 1, channels: 1, values };
-    let save = |name: &str, kind: Kind, values: Values| {
+    let save = |name: &str, kind: ArrayFileKind, values: Values| {
         std::fs::write(d.0.join(name), array(values).to_bytes(kind).unwrap()).unwrap();
     };
-    save("byte.png", Kind::Png, Values::U8(vec![77]));
-    save("white.png", Kind::Png, Values::U8(vec![255]));
-    save("float.npy", Kind::Npy, Values::F32(vec![1.0]));
+    save("byte.png", ArrayFileKind::Png, Values::U8(vec![77]));
+    save("white.png", ArrayFileKind::Png, Values::U8(vec![255]));
+    save("float.npy", ArrayFileKind::Npy, Values::F32(vec![1.0]));
     std::fs::write(d.0.join("bytes.raw"), [77, 0, 0, 255]).unwrap();
     std::fs::write(d.0.join("word.raw"), 30000_u16.to_le_bytes()).unwrap();
     let word = "format = \"uint16_1\"\nsize = [1, 1]\n";

@@ -123,7 +123,7 @@ fn instructions(job: &Path) -> usize {
         ctm::job::AnyProgram::X1k(program) => program.words.len(),
         ctm::job::AnyProgram::R700(program) => {
             // Groups, fetches and control-flow instructions, as the listing has them.
-            let text = ctm_isa::r700::text::disassemble(program, &ctm_isa::r700::text::Options::default());
+            let text = ctm_isa::r700::text::disassemble(program, &ctm_isa::r700::text::TextOptions::default());
             let is_one = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with(['.', ';']);
             text.lines().filter(is_one).count()
         }

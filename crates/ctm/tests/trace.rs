@@ -4,7 +4,7 @@
 use crate::trace_check;
 
 use ctm::job::{AnyProgram, Job, Reader};
-use ctm::trace::observe::{At, Flow, Isa, Place, Unit, Watcher, Wish};
+use ctm::trace::observe::{At, Flow, Place, Unit, WatchedIsa, Watcher, Wish};
 use ctm::trace::{Ancestry, Choice, Direction, Limits, Session, Stop, Subject, Trace, TraceError, watch_job};
 use ctm_exec::r700::Target;
 use ctm_exec::{Fault, Position};
@@ -154,7 +154,7 @@ fn the_last_values_are_the_outputs_of_the_run() {
         let (name, mut job) = (name(&path), read(&path).without_files());
         // Outputs as they leave the program: four channels of single precision.
         let (pass, positions) = processors(&job);
-        let four = Some(ctm::job::Stored::Device(ctm::mc::Format::Float32x4));
+        let four = Some(ctm::job::StoredForm::Device(ctm::mc::Format::Float32x4));
         job.passes[pass].outputs.iter_mut().for_each(|o| o.format = four);
         let Ok(report) = job.run(|_| {}) else { continue };
         for at in positions {
@@ -367,7 +367,7 @@ fn ancestors_name_the_slot_and_nothing_else() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/r700/mandelbrot/job.toml");
     let job = Reader::for_file(&path).and_then(Reader::finish).unwrap();
     let trace = Trace::of_job(&job, Choice::default(), Position { i: 35, j: 22 }, &Limits::default()).unwrap();
-    let place = Place::parse(Isa::R700, "PIX0.y").unwrap()[0];
+    let place = Place::parse(WatchedIsa::R700, "PIX0.y").unwrap()[0];
     let tree = Ancestry::of(&trace, trace.lane, place, None).unwrap();
     let text = std::fs::read_to_string(path.with_file_name("mandelbrot.psh")).unwrap();
     let wrote = |name: &str| {

@@ -130,7 +130,8 @@ fn instructions_have_lines_of_the_text_that_the_user_has() {
 
     let load = |name: &str| {
         let isa = Some(ctm::job::Isa::R700);
-        ctm::r700::Loaded::from_file(&folder.join(name), isa, None, &ctm_isa::r700::text::Options::default()).unwrap()
+        ctm::r700::Loaded::from_file(&folder.join(name), isa, None, &ctm_isa::r700::text::TextOptions::default())
+            .unwrap()
     };
     let container = ctm::r700::write_gfd(&[&load("cube.vsh"), &load("cube.psh")]).unwrap();
     let listing = ctm::r700::gfd_text(&container).unwrap();

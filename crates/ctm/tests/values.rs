@@ -217,7 +217,7 @@ fn a_file_smaller_than_the_domain_needs_a_wrap() {
     std::fs::create_dir_all(&directory).unwrap();
     let file = directory.join("two.npy");
     let array = ctm::array::Array { height: 1, width: 2, channels: 1, values: ctm::array::Values::F32(vec![1.0, 2.0]) };
-    std::fs::write(&file, array.to_bytes(ctm::array::Kind::Npy).unwrap()).unwrap();
+    std::fs::write(&file, array.to_bytes(ctm::array::ArrayFileKind::Npy).unwrap()).unwrap();
     let program = ".input x = s0\n.output y = o0\ntex r1, x, r0.rg\nmov y, r1\n";
     let given = format!("x={}", file.display());
     let found = run(program, "copy.x1k", &[("in", &given)]).unwrap_err();

@@ -1,6 +1,6 @@
 //! Writes the input arrays of the examples: `cargo xtask example-data`. They are checked in; this says where they come from.
 
-use ctm::array::{Array, Kind, Values};
+use ctm::array::{Array, ArrayFileKind, Values};
 use std::error::Error;
 use std::path::Path;
 
@@ -64,7 +64,7 @@ pub fn write(examples: &Path) -> Result<(), Box<dyn Error>> {
     let mut n = Numbers(0x9e37_79b9_7f4a_7c15);
     let save = |name: &str, array: &Array| -> Result<(), Box<dyn Error>> {
         let path = examples.join(name);
-        let kind = Kind::of(&path).ok_or("an array needs an extension")?;
+        let kind = ArrayFileKind::of(&path).ok_or("an array needs an extension")?;
         Ok(std::fs::write(path, array.to_bytes(kind)?)?)
     };
     save("saxpy/x.npy", &array(16, 16, 4, |_, _| n.between(-1.0, 1.0)))?;

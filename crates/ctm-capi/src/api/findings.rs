@@ -9,7 +9,7 @@ use std::ffi::{CString, c_char, c_int};
 /// `ctm_finding`. The strings belong to the findings.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct Finding {
+pub struct FindingRecord {
     /// 0 note, 1 warning, 2 error.
     pub severity: c_int,
     /// First byte.
@@ -44,7 +44,7 @@ pub struct Finding {
 #[derive(Debug)]
 pub struct Findings {
     reports: Vec<Report>,
-    all: Vec<Finding>,
+    all: Vec<FindingRecord>,
     /// The texts that `all` points to. A `CString` owns its bytes on the heap, so they stay where they are.
     _strings: Vec<CString>,
 }
@@ -66,7 +66,7 @@ impl Findings {
                 let place = report.source.as_ref().filter(|_| !d.labels.is_empty()).map(|s| s.line_column(span.start));
                 let (line, column) = place.unwrap_or((0, 0));
                 let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-                Finding {
+                FindingRecord {
                     severity: match d.severity {
                         Severity::Note => numbers::NOTE,
                         Severity::Warning => numbers::WARNING,
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn ctm_findings_count(findings: *const Findings) -> usize 
 /// # Safety
 /// As for [`ctm_findings_count`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ctm_findings_get(findings: *const Findings, index: usize) -> *const Finding {
+pub unsafe extern "C" fn ctm_findings_get(findings: *const Findings, index: usize) -> *const FindingRecord {
     // SAFETY: as the caller promises.
     let findings = unsafe { findings.as_ref() };
     findings.and_then(|findings| findings.all.get(index)).map_or(std::ptr::null(), std::ptr::from_ref)

@@ -11,7 +11,7 @@ use std::ffi::{c_char, c_int, c_void};
 
 /// `ctm_program`.
 #[derive(Debug)]
-pub struct Program(pub(crate) ctm::Program);
+pub struct ProgramHandle(pub(crate) ctm::Program);
 
 /// Reads the bytes of a program, and returns it with its findings to C.
 ///
@@ -21,7 +21,7 @@ unsafe fn load(
     bytes: Option<&[u8]>,
     name: &str,
     isa: Option<Isa>,
-    program: *mut *mut Program,
+    program: *mut *mut ProgramHandle,
     findings: *mut *mut Findings,
 ) -> Result<(), Failure> {
     // SAFETY: as the caller promises.
@@ -36,7 +36,7 @@ unsafe fn load(
         match loaded {
             Ok(loaded) => {
                 tell(findings, loaded.warnings().to_vec());
-                give(program, Program(loaded));
+                give(program, ProgramHandle(loaded));
                 Ok(())
             }
             Err(error) => {
@@ -56,7 +56,7 @@ pub unsafe extern "C" fn ctm_assemble(
     text: *const c_char,
     size: usize,
     name: *const c_char,
-    program: *mut *mut Program,
+    program: *mut *mut ProgramHandle,
     findings: *mut *mut Findings,
 ) -> Status {
     call("ctm_assemble", || {
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn ctm_program_read(
     data: *const c_void,
     size: usize,
     name: *const c_char,
-    program: *mut *mut Program,
+    program: *mut *mut ProgramHandle,
     findings: *mut *mut Findings,
 ) -> Status {
     call("ctm_program_read", || {
@@ -98,7 +98,11 @@ pub unsafe extern "C" fn ctm_program_read(
 /// # Safety
 /// `program` is null, or was given by this library and is not freed; `image` is null or may be written.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ctm_program_write(program: *const Program, form: c_int, image: *mut *mut Bytes) -> Status {
+pub unsafe extern "C" fn ctm_program_write(
+    program: *const ProgramHandle,
+    form: c_int,
+    image: *mut *mut Bytes,
+) -> Status {
     call("ctm_program_write", || {
         // SAFETY: as the caller promises.
         let program = unsafe {
@@ -122,7 +126,7 @@ pub unsafe extern "C" fn ctm_program_write(program: *const Program, form: c_int,
 /// # Safety
 /// As for [`ctm_program_write`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ctm_disassemble(program: *const Program, listing: *mut *mut Bytes) -> Status {
+pub unsafe extern "C" fn ctm_disassemble(program: *const ProgramHandle, listing: *mut *mut Bytes) -> Status {
     call("ctm_disassemble", || {
         // SAFETY: as the caller promises.
         unsafe {
@@ -139,7 +143,7 @@ pub unsafe extern "C" fn ctm_disassemble(program: *const Program, listing: *mut 
 /// # Safety
 /// `program` is null, or was given by this library and is not freed; `findings` is null or may be written.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ctm_program_check(program: *const Program, findings: *mut *mut Findings) -> Status {
+pub unsafe extern "C" fn ctm_program_check(program: *const ProgramHandle, findings: *mut *mut Findings) -> Status {
     call("ctm_program_check", || {
         // SAFETY: as the caller promises.
         let loaded = unsafe {
@@ -172,7 +176,7 @@ fn r700_symbol(program: &ctm::Program, kind: SymbolKind, name: &str) -> Option<i
 /// # Safety
 /// `program` is null, or was given by this library and is not freed; `name` is null or a C string.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ctm_program_symbol(program: *const Program, kind: c_int, name: *const c_char) -> i32 {
+pub unsafe extern "C" fn ctm_program_symbol(program: *const ProgramHandle, kind: c_int, name: *const c_char) -> i32 {
     guard(-1, || {
         // SAFETY: as the caller promises.
         let (Some(program), Some(name)) = (unsafe { (program.as_ref(), string(name)) }) else { return -1 };
@@ -196,7 +200,7 @@ pub unsafe extern "C" fn ctm_program_symbol(program: *const Program, kind: c_int
 /// # Safety
 /// `program` is null, or was given by this library and is not freed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ctm_program_instructions(program: *const Program) -> u32 {
+pub unsafe extern "C" fn ctm_program_instructions(program: *const ProgramHandle) -> u32 {
     // SAFETY: as the caller promises.
     let program = unsafe { program.as_ref() };
     program.map_or(0, |p| u32::try_from(p.0.instructions()).unwrap_or(u32::MAX))
@@ -207,7 +211,7 @@ pub unsafe extern "C" fn ctm_program_instructions(program: *const Program) -> u3
 /// # Safety
 /// `program` is null, or was given by this library and is not freed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ctm_program_isa(program: *const Program) -> i32 {
+pub unsafe extern "C" fn ctm_program_isa(program: *const ProgramHandle) -> i32 {
     // SAFETY: as the caller promises.
     match unsafe { program.as_ref() }.map(|program| program.0.isa()) {
         None => -1,
@@ -221,7 +225,7 @@ pub unsafe extern "C" fn ctm_program_isa(program: *const Program) -> i32 {
 /// # Safety
 /// `program` is null, or was given by this library and is not used any more.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ctm_program_free(program: *mut Program) {
+pub unsafe extern "C" fn ctm_program_free(program: *mut ProgramHandle) {
     // SAFETY: as the caller promises.
     unsafe { free(program) }
 }

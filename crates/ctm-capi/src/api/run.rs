@@ -4,11 +4,11 @@ mod structures;
 
 use super::findings::{Findings, tell};
 use super::object::borrow;
-use super::program::Program;
+use super::program::ProgramHandle;
 use super::{Failure, Status, call, numbers};
 use crate::boundary::{elements, elements_mut, store, string};
 use ctm::ctm_exec::r700::{LoopConstant, Space};
-use ctm::run::{Binding, Extent, Options, Place, Ref};
+use ctm::run::{Binding, Extent, Options, OutputArray, Ref};
 use ctm::{Done, EngineKind, Error, Launch, Plane, View};
 use ctm_exec::x1k::{Filter, Sampler, Wrap};
 use ctm_exec::{Counters as EngineCounters, Domain, GroupSize};
@@ -16,7 +16,7 @@ use ctm_isa::x1k::program::Literal;
 use std::ffi::{c_char, c_int};
 use std::time::Duration;
 
-pub use structures::{Constant, ConstantBuffer, Input, MemoryDwords, Output, Register, RunOptions};
+pub use structures::{Constant, ConstantBuffer, Input, MemoryDwords, Output, RegisterStart, RunOptions};
 
 /// `ctm_engine`: the number of an engine, 0 for the preferred one.
 pub const ENGINES: [(EngineKind, u32); 3] = [(EngineKind::Interp, 1), (EngineKind::Jit, 2), (EngineKind::Verify, 3)];
@@ -77,7 +77,7 @@ impl From<&EngineCounters> for Counters {
 /// null or may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ctm_run(
-    program: *const Program,
+    program: *const ProgramHandle,
     options: *const RunOptions,
     counters: *mut Counters,
     findings: *mut *mut Findings,
@@ -199,7 +199,7 @@ impl RunOptions {
             self.inputs(program, &mut launch.bindings)?;
             self.outputs(program, &mut launch.bindings)?;
             for register in list("registers", self.registers, self.register_count, 1, 128)? {
-                let &Register { index, bits, origin, di, dj } = register;
+                let &RegisterStart { index, bits, origin, di, dj } = register;
                 let temp = u8::try_from(index)
                     .map_err(|_| Failure::argument(format!("register {index}: registers are 0 to 127")))?;
                 launch.bindings.push(Binding::Register(Plane { temp, origin, di, dj, bits: bits != 0 }));
@@ -419,7 +419,7 @@ impl RunOptions {
             let values = unsafe { elements_mut(data, count(&what, [width, height, channels])?) };
             let values = values.ok_or_else(|| Failure::argument(format!("{what}: its data is NULL")))?;
             let [height, width, channels] = [height, width, channels].map(|n| n as usize);
-            let place = Place::Into { numbers: values, channels, size: Some([height, width]), mask: 0xf };
+            let place = OutputArray::Into { numbers: values, channels, size: Some([height, width]), mask: 0xf };
             bindings.push(Binding::Output(Ref::from(name.as_str()), place));
         }
         Ok(())

@@ -163,7 +163,7 @@ fn x1k_program(device: &mut Device, kernel: &X1kProgram) -> Result<CommandBuffer
 
 /// An R700 program, its constant buffer and loop constants.
 fn r700_program(device: &mut Device, kernel: &R700Program) -> Result<CommandBuffer, Box<dyn Error>> {
-    let assembly = r700::text::assemble(kernel.text.text, &r700::text::Options::default());
+    let assembly = r700::text::assemble(kernel.text.text, &r700::text::TextOptions::default());
     let program = assembled(&kernel.text, assembly.program, &assembly.diagnostics)?;
     let words: Vec<u8> = program.words.iter().flat_map(|w| w.to_le_bytes()).collect();
     let program = ProgramPlace::words(place(device, &words)?, &program);

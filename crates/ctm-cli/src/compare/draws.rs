@@ -2,12 +2,12 @@
 
 use super::{CompareArgs, Side, same, say_parted, two_engines};
 use crate::console::{Console, Ending, Exit, Failure};
-use crate::source::Source;
-use ctm::array::{Array, Kind};
+use crate::source::GivenJob;
+use ctm::array::{Array, ArrayFileKind};
 use ctm::job::JobError;
 use ctm::trace::{
-    Apart, DrawStage, Draws, Limits, Target, TargetDifference, agree, apart, draws_parting, number, target_difference,
-    targets_behind,
+    Apart, DrawStage, Draws, Limits, TargetContents, TargetDifference, agree, apart, draws_parting, number,
+    target_difference, targets_behind,
 };
 use ctm::{Drawing, EngineKind, Position};
 use ctm_ide::captures::Capture;
@@ -29,7 +29,7 @@ impl DrawSource {
             return Ok(Self { draws, engine: EngineKind::default(), is_capture: true });
         }
         if side.is_draw()
-            && let Source::Draw(reader) = side.source()?
+            && let GivenJob::Draw(reader) = side.source()?
         {
             let drawing = Drawing::from_reader(reader)?;
             let engine = drawing.engine;
@@ -43,7 +43,7 @@ impl DrawSource {
     }
 
     /// The targets after the requested or the last draw, with its number.
-    fn behind(&self, wanted: Option<usize>) -> Result<(usize, Vec<Target>), Failure> {
+    fn behind(&self, wanted: Option<usize>) -> Result<(usize, Vec<TargetContents>), Failure> {
         let engine = self.engine.engine().map_err(|error| Failure::wrong("no-engine", error.to_string()))?;
         Ok(targets_behind(&*self.draws, engine, wanted.filter(|_| self.is_capture))?)
     }
@@ -179,8 +179,8 @@ fn picture(
     if wanted.is_some() && !a.is_capture {
         return Err(Failure::usage("draw-flags", format!("--draw is for captures, which {side} is not")));
     }
-    let kind = Kind::of(path).ok_or_else(|| wrong(format!("{} is no array", path.display())))?;
-    let file = ctm_files::read(path, Kind::file_kind(path)).map_err(|e| wrong(e.to_string()))?;
+    let kind = ArrayFileKind::of(path).ok_or_else(|| wrong(format!("{} is no array", path.display())))?;
+    let file = ctm_files::read(path, ArrayFileKind::file_kind(path)).map_err(|e| wrong(e.to_string()))?;
     let expected = Array::from_bytes(kind, &file, None).map_err(|e| wrong(format!("{}: {e}", path.display())))?;
     let (draw, targets) = a.behind(wanted)?;
     let Some(target) = targets.iter().find(|target| target.name.starts_with("colour")) else {
@@ -200,7 +200,7 @@ fn picture(
     let (mut first, mut count) = (None, 0u64);
     let channels = expected.channels;
     // The range of an integer picture.
-    let held = |value: f32| if kind == Kind::Png && !value.is_nan() { value.clamp(0.0, 1.0) } else { value };
+    let held = |value: f32| if kind == ArrayFileKind::Png && !value.is_nan() { value.clamp(0.0, 1.0) } else { value };
     for n in 0..found.width * found.height * channels {
         let (pixel, channel) = (n / channels, n % channels);
         let (p, q) = (held(found.value(pixel * found.channels + channel)), expected.value(n));

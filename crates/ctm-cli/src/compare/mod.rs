@@ -4,11 +4,11 @@ mod draws;
 
 use crate::args::jobs::{Flags, OfBoth};
 use crate::console::{Console, Ending, Exit, Failure};
-use crate::source::{Given, Source, is_draw};
+use crate::source::{GivenFlag, GivenJob, is_draw};
 use crate::values::IsaName;
 use clap::Args;
 use ctm::EngineKind;
-use ctm::array::{Array, Kind};
+use ctm::array::{Array, ArrayFileKind};
 use ctm::job::{Job, JobError, JobReport};
 use ctm::render::Report;
 use ctm::trace::observe::{Place, Read};
@@ -70,7 +70,7 @@ pub(crate) struct CompareArgs {
 /// One of the compared things: its files, and the flags over them.
 struct Side<'a> {
     files: &'a [PathBuf],
-    flags: &'a [Given],
+    flags: &'a [GivenFlag],
     isa: Option<IsaName>,
 }
 
@@ -90,21 +90,21 @@ impl Side<'_> {
 
     /// Whether it is an array.
     fn is_array(&self) -> bool {
-        Kind::of(self.file()).is_some()
+        ArrayFileKind::of(self.file()).is_some()
     }
 
     fn is_draw(&self) -> bool {
         !self.is_array() && !self.is_recording() && !self.is_capture() && is_draw(self.files, self.flags)
     }
 
-    fn source(&self) -> Result<Source, JobError> {
-        Source::of(self.files, self.isa, self.flags)
+    fn source(&self) -> Result<GivenJob, JobError> {
+        GivenJob::of(self.files, self.isa, self.flags)
     }
 
     fn job(&self) -> Result<Job, JobError> {
         match self.source()? {
-            Source::Job(reader) => reader.finish().map(|job| job.without_files()),
-            Source::Draw(_) => {
+            GivenJob::Job(reader) => reader.finish().map(|job| job.without_files()),
+            GivenJob::Draw(_) => {
                 let message = format!("{self} is a draw, and the other is not; draws are compared with draws");
                 Err(JobError::Usage(vec![Report::bare(Diagnostic::error("draw-flags", message))]))
             }
@@ -373,8 +373,8 @@ fn same(console: &Console, args: &CompareArgs) -> Ending {
 /// Output 0 against an array.
 fn picture(console: &Console, args: &CompareArgs, (side, job): (&Side<'_>, &Job), path: &Path) -> Ending {
     let wrong = |message: String| Failure::wrong("no-comparison", message);
-    let kind = Kind::of(path).ok_or_else(|| wrong(format!("{} is no array", path.display())))?;
-    let bytes = ctm_files::read(path, Kind::file_kind(path)).map_err(|e| wrong(e.to_string()))?;
+    let kind = ArrayFileKind::of(path).ok_or_else(|| wrong(format!("{} is no array", path.display())))?;
+    let bytes = ctm_files::read(path, ArrayFileKind::file_kind(path)).map_err(|e| wrong(e.to_string()))?;
     let expected = Array::from_bytes(kind, &bytes, None).map_err(|e| wrong(format!("{}: {e}", path.display())))?;
     let report: JobReport = job.run(|_| {})?;
     let Some(output) = report.outputs.first() else { return Err(wrong("the job has no output".into())) };

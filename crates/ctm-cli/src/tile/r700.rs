@@ -3,7 +3,7 @@
 use super::{Direction, size_pair};
 use crate::args::TileArgs;
 use crate::console::{Console, Ending, Exit, Failure};
-use ctm::array::{Array, Items, Kind, Values};
+use ctm::array::{Array, ArrayFileKind, Items, Values};
 use ctm::job::read_file;
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
 
@@ -84,7 +84,7 @@ fn untile(console: &Console, args: &TileArgs, mode: ArrayMode, tiling: Tiling) -
     };
     let [width, height] = size_pair(size)?;
     let layout = layout(args, mode, [width, height], element, tiling)?;
-    let bytes = read_file(&args.input, Kind::file_kind(&args.input), None)?;
+    let bytes = read_file(&args.input, ArrayFileKind::file_kind(&args.input), None)?;
     if bytes.len() as u64 != layout.slice_bytes() {
         let (found, wanted) = (bytes.len(), layout.slice_bytes());
         let message =
@@ -98,8 +98,8 @@ fn untile(console: &Console, args: &TileArgs, mode: ArrayMode, tiling: Tiling) -
             out.extend_from_slice(bytes.get(at..at.saturating_add(element as usize)).unwrap_or_default());
         }
     }
-    let bytes = match Kind::of(&args.output) {
-        Some(Kind::Raw) | None => out,
+    let bytes = match ArrayFileKind::of(&args.output) {
+        Some(ArrayFileKind::Raw) | None => out,
         Some(kind) if element <= 4 => {
             let (height, width) = (height as usize, width as usize);
             let array = Array { height, width, channels: element as usize, values: Values::U8(out) };
@@ -112,11 +112,11 @@ fn untile(console: &Console, args: &TileArgs, mode: ArrayMode, tiling: Tiling) -
 
 /// The elements of the input: those of a picture or an array as they are, or raw bytes.
 fn read(args: &TileArgs) -> Result<ElementRows, Failure> {
-    let bytes = read_file(&args.input, Kind::file_kind(&args.input), None)?;
+    let bytes = read_file(&args.input, ArrayFileKind::file_kind(&args.input), None)?;
     let bad = |message: String| Failure::wrong("bad-array", format!("{}: {message}", args.input.display()));
     let side = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let elements = match Kind::of(&args.input) {
-        Some(Kind::Npy) => {
+    let elements = match ArrayFileKind::of(&args.input) {
+        Some(ArrayFileKind::Npy) => {
             let items = Items::from_npy(&bytes).map_err(|error| bad(error.to_string()))?;
             let (height, width, channels) = match items.shape[..] {
                 [height, width] => (height, width, 1),
@@ -130,8 +130,8 @@ fn read(args: &TileArgs) -> Result<ElementRows, Failure> {
                 bytes: items.bytes,
             }
         }
-        Some(Kind::Png) => {
-            let array = Array::samples(Kind::Png, &bytes).map_err(|error| bad(error.to_string()))?;
+        Some(ArrayFileKind::Png) => {
+            let array = Array::samples(ArrayFileKind::Png, &bytes).map_err(|error| bad(error.to_string()))?;
             let (width, height) = (side(array.width), side(array.height));
             match array.values {
                 Values::U8(bytes) => ElementRows { width, height, size: side(array.channels), bytes },

@@ -3,7 +3,7 @@
 use super::{Direction, size_of};
 use crate::args::TileArgs;
 use crate::console::{Console, Ending, Exit, Failure};
-use ctm::array::{Array, Kind, RawFormat, RawShape};
+use ctm::array::{Array, ArrayFileKind, RawFormat, RawShape};
 use ctm::job::surface::{self, Elements};
 use ctm::job::{formats, read_file};
 use ctm::mc::{Format, Surface, Tiling};
@@ -22,16 +22,16 @@ pub(super) fn run(console: &Console, args: &TileArgs, direction: Direction) -> E
 }
 
 fn tile(console: &Console, args: &TileArgs, format: Option<Format>, size: Option<(u32, u32)>) -> Result<(), Failure> {
-    if matches!(extension_of(&args.output)?, Kind::Png | Kind::Pfm | Kind::Npy) {
+    if matches!(extension_of(&args.output)?, ArrayFileKind::Png | ArrayFileKind::Pfm | ArrayFileKind::Npy) {
         return Err(Failure::usage(
             "unknown-extension",
             format!("{}: elements in tiled order are raw bytes; name a .raw file", args.output.display()),
         ));
     }
     let kind = extension_of(&args.input)?;
-    let bytes = read_file(&args.input, Kind::file_kind(&args.input), None)?;
+    let bytes = read_file(&args.input, ArrayFileKind::file_kind(&args.input), None)?;
     let shape = match (kind, size, format) {
-        (Kind::Raw, Some((width, height)), Some(format)) => {
+        (ArrayFileKind::Raw, Some((width, height)), Some(format)) => {
             let format = match format {
                 Format::Uint16x1 => RawFormat::Uint16x1,
                 Format::Uint8x4 => RawFormat::Uint8x4,
@@ -39,7 +39,7 @@ fn tile(console: &Console, args: &TileArgs, format: Option<Format>, size: Option
             };
             Some(RawShape { width: width as usize, height: height as usize, format })
         }
-        (Kind::Raw, _, _) => return Err(Failure::usage("bad-flag", "a .raw file needs --size and --format")),
+        (ArrayFileKind::Raw, _, _) => return Err(Failure::usage("bad-flag", "a .raw file needs --size and --format")),
         _ => None,
     };
     let array = Array::from_bytes(kind, &bytes, shape)
@@ -63,7 +63,7 @@ fn untile(console: &Console, args: &TileArgs, format: Option<Format>, size: Opti
         ));
     };
     let kind = extension_of(&args.output)?;
-    let bytes = read_file(&args.input, Kind::file_kind(&args.input), None)?;
+    let bytes = read_file(&args.input, ArrayFileKind::file_kind(&args.input), None)?;
     let (mut memory, s) = place(width, height, format)?;
     if bytes.len() != length(&s) {
         return Err(Failure::wrong(
@@ -78,7 +78,7 @@ fn untile(console: &Console, args: &TileArgs, format: Option<Format>, size: Opti
         ));
     }
     memory.write(s.base, &bytes).map_err(|e| Failure::wrong("bad-array", e.to_string()))?;
-    if kind == Kind::Raw {
+    if kind == ArrayFileKind::Raw {
         // Raw to raw keeps every bit.
         let element = format.element_bytes() as usize;
         let mut out = Vec::with_capacity(width as usize * height as usize * element);
@@ -114,11 +114,11 @@ fn length(s: &Surface) -> usize {
     usize::try_from(s.bytes()).unwrap_or(usize::MAX)
 }
 
-fn extension_of(path: &Path) -> Result<Kind, Failure> {
-    Kind::of(path).ok_or_else(|| {
+fn extension_of(path: &Path) -> Result<ArrayFileKind, Failure> {
+    ArrayFileKind::of(path).ok_or_else(|| {
         Failure::usage(
             "unknown-extension",
-            format!("{} names no kind of array; known are {}", path.display(), Kind::EXTENSIONS),
+            format!("{} names no kind of array; known are {}", path.display(), ArrayFileKind::EXTENSIONS),
         )
     })
 }

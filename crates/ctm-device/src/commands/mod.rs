@@ -62,9 +62,9 @@ pub use r700::{
     StrideWord, TextureDepthWord, TexturePitchWord, TextureSamplerWord, TextureSizeWord, TextureWord, VertexOffsetWord,
 };
 pub use table::{
-    AddressWord, CommandInfo, CommandKind, CondLoc, CondMaskWord, CondTest, CondTestWord, DomainI0, DomainI1, DomainJ0,
-    DomainJ1, HeightWord, InputWord, LocWord, OutputWord, PerfFlagsWord, PlaneCountWord, RawWord, SamplerWidthWord,
-    SamplerWord, Unit, WriteMaskWord,
+    AddressWord, CommandInfo, CommandKind, CommandUnit, CondLoc, CondMaskWord, CondTest, CondTestWord, DomainI0,
+    DomainI1, DomainJ0, DomainJ1, HeightWord, InputWord, LocWord, OutputWord, PerfFlagsWord, PlaneCountWord, RawWord,
+    SamplerWidthWord, SamplerWord, WriteMaskWord,
 };
 pub use text::{parse, print};
 

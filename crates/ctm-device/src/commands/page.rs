@@ -1,6 +1,6 @@
 //! `docs/commands.md` and the pages beside it, made from the table.
 
-use super::{Command, CommandKind, Param, Reserved, Show, Unit, formats};
+use super::{Command, CommandKind, CommandUnit, Param, Reserved, Show, formats};
 use crate::mc::{Format, Tiling};
 use std::fmt::Write;
 
@@ -151,7 +151,7 @@ pub fn pages() -> Vec<(&'static str, String)> {
     let guide = |kind: CommandKind| !kind.info().extension && !kind.info().r700_only;
     let of_memory = |kind: CommandKind| kind.cite() == "CTM §2.2.2";
     let r700 = |kind: CommandKind| kind.info().r700_only;
-    let in_pe = |kind: CommandKind| kind.info().unit == Unit::Pe;
+    let in_pe = |kind: CommandKind| kind.info().unit == CommandUnit::Pe;
     let page = |title: &str, text: &str| format!("# {title}\n\n{MADE}\n\n{text}");
     let mut launch = page(
         "Commands: launches and tests",

@@ -7,7 +7,7 @@ use ctm_isa::{ops, word_format};
 
 /// The unit that a command is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Unit {
+pub enum CommandUnit {
     /// Processor Execution Unit.
     Pe,
     /// Memory Controller Unit.
@@ -16,7 +16,7 @@ pub enum Unit {
     Co,
 }
 
-impl Unit {
+impl CommandUnit {
     /// The Guide's abbreviation.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -32,7 +32,7 @@ impl Unit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandInfo {
     /// The unit it is for.
-    pub unit: Unit,
+    pub unit: CommandUnit,
     /// May be issued while a program is running.
     pub pipelined: bool,
     /// Not in the Guide.
@@ -309,15 +309,15 @@ const BORDER_B: Param = bits(&BorderB::FORMAT);
 const BORDER_A: Param = bits(&BorderA::FORMAT);
 const PLANE_COUNT: Param = strict(&PlaneCountWord::FORMAT);
 
-const fn guide(unit: Unit, pipelined: bool, params: &'static [Param]) -> CommandInfo {
+const fn guide(unit: CommandUnit, pipelined: bool, params: &'static [Param]) -> CommandInfo {
     CommandInfo { unit, pipelined, extension: false, r700_only: false, params, fewest: params.len() }
 }
 
-const fn extension(unit: Unit, params: &'static [Param]) -> CommandInfo {
+const fn extension(unit: CommandUnit, params: &'static [Param]) -> CommandInfo {
     CommandInfo { extension: true, ..guide(unit, false, params) }
 }
 
-const fn r700(unit: Unit, params: &'static [Param]) -> CommandInfo {
+const fn r700(unit: CommandUnit, params: &'static [Param]) -> CommandInfo {
     CommandInfo { r700_only: true, ..extension(unit, params) }
 }
 
@@ -331,114 +331,114 @@ ops! {
     pub enum CommandKind cite "CTM §2.2" info CommandInfo {
         /// Initialises the performance counters and turns them on or off.
         InitPerfCounters "init_perf_counters" 0x02 cite "CTM §2.2.1"
-            => one_or_two(guide(Unit::Pe, true, &[PERF_FLAGS, RESERVED]));
+            => one_or_two(guide(CommandUnit::Pe, true, &[PERF_FLAGS, RESERVED]));
         /// Sets the performance counters to zero and starts them.
-        StartPerfCounters "start_perf_counters" 0x03 cite "CTM §2.2.1" => guide(Unit::Pe, true, &[RESERVED]);
+        StartPerfCounters "start_perf_counters" 0x03 cite "CTM §2.2.1" => guide(CommandUnit::Pe, true, &[RESERVED]);
         /// Stops the performance counters.
-        StopPerfCounters "stop_perf_counters" 0x04 cite "CTM §2.2.1" => guide(Unit::Pe, true, &[RESERVED]);
+        StopPerfCounters "stop_perf_counters" 0x04 cite "CTM §2.2.1" => guide(CommandUnit::Pe, true, &[RESERVED]);
         /// Writes the performance counters to memory: total clocks, then active clocks, a dword each.
         ReadPerfCounters "read_perf_counters" 0x05 cite "CTM §2.2.1"
-            => one_or_two(guide(Unit::Pe, false, &[ADDRESS, RESERVED]));
+            => one_or_two(guide(CommandUnit::Pe, false, &[ADDRESS, RESERVED]));
         /// Sets the conditional value that the PE sends to the Conditional Output Unit and to the processors: a single-precision number.
-        SetCondVal "set_cond_val" 0x06 cite "CTM §2.2.1" => guide(Unit::Pe, true, &[VALUE]);
+        SetCondVal "set_cond_val" 0x06 cite "CTM §2.2.1" => guide(CommandUnit::Pe, true, &[VALUE]);
         /// Sets the domain to the index pairs (i0, j0) to (i1, j1), inclusive.
-        SetDomain "set_domain" 0x07 cite "CTM §2.2.1" => guide(Unit::Pe, true, &[
+        SetDomain "set_domain" 0x07 cite "CTM §2.2.1" => guide(CommandUnit::Pe, true, &[
             I0, J0, I1, J1]);
         /// Starts the program, once for each index pair of the domain.
-        StartProgram "start_program" 0x08 cite "CTM §2.2.1" => guide(Unit::Pe, true, &[RESERVED]);
+        StartProgram "start_program" 0x08 cite "CTM §2.2.1" => guide(CommandUnit::Pe, true, &[RESERVED]);
         /// Reads no further command until all processors are idle.
-        WaitForIdle "wait_for_idle" 0x09 cite "CTM §2.2.1" => guide(Unit::Pe, true, &[RESERVED]);
+        WaitForIdle "wait_for_idle" 0x09 cite "CTM §2.2.1" => guide(CommandUnit::Pe, true, &[RESERVED]);
         /// Says where the program lies: a whole ELF image. The format word is ignored.
-        SetInstFmt "set_inst_fmt" 0x0a cite "CTM §2.2.2" => guide(Unit::Mc, false, &[ADDRESS, IGNORED_FORMAT]);
+        SetInstFmt "set_inst_fmt" 0x0a cite "CTM §2.2.2" => guide(CommandUnit::Mc, false, &[ADDRESS, IGNORED_FORMAT]);
         /// Sets the address and format of an input.
         SetInpFmt "set_inp_fmt" 0x0b cite "CTM §2.2.2"
-            => guide(Unit::Mc, false, &[INPUT, ADDRESS, FORMAT, HEIGHT]);
+            => guide(CommandUnit::Mc, false, &[INPUT, ADDRESS, FORMAT, HEIGHT]);
         /// Sets the address and format of an output.
         SetOutFmt "set_out_fmt" 0x0c cite "CTM §2.2.2"
-            => guide(Unit::Mc, false, &[OUTPUT, ADDRESS, FORMAT, HEIGHT]);
+            => guide(CommandUnit::Mc, false, &[OUTPUT, ADDRESS, FORMAT, HEIGHT]);
         /// Sets the address and format of the conditional buffer.
-        SetCondOutFmt "set_cond_out_fmt" 0x0d cite "CTM §2.2.2" => guide(Unit::Mc, false, &[ADDRESS, FORMAT, HEIGHT]);
+        SetCondOutFmt "set_cond_out_fmt" 0x0d cite "CTM §2.2.2" => guide(CommandUnit::Mc, false, &[ADDRESS, FORMAT, HEIGHT]);
         /// Says where the floating-point constants lie: 256 of 16 bytes. The format word is ignored.
-        SetConstfFmt "set_constf_fmt" 0x0e cite "CTM §2.2.2" => guide(Unit::Mc, false, &[ADDRESS, IGNORED_FORMAT]);
+        SetConstfFmt "set_constf_fmt" 0x0e cite "CTM §2.2.2" => guide(CommandUnit::Mc, false, &[ADDRESS, IGNORED_FORMAT]);
         /// Says where the integer constants lie: 32 of 4 bytes. The format word is ignored.
-        SetConstiFmt "set_consti_fmt" 0x0f cite "CTM §2.2.2" => guide(Unit::Mc, false, &[ADDRESS, IGNORED_FORMAT]);
+        SetConstiFmt "set_consti_fmt" 0x0f cite "CTM §2.2.2" => guide(CommandUnit::Mc, false, &[ADDRESS, IGNORED_FORMAT]);
         /// Says where the boolean constants lie: 32 of 4 bytes, of which the first counts. The format word is ignored.
-        SetConstbFmt "set_constb_fmt" 0x10 cite "CTM §2.2.2" => guide(Unit::Mc, false, &[ADDRESS, IGNORED_FORMAT]);
+        SetConstbFmt "set_constb_fmt" 0x10 cite "CTM §2.2.2" => guide(CommandUnit::Mc, false, &[ADDRESS, IGNORED_FORMAT]);
         /// Invalidates the instruction cache: the image is read again at the next start.
-        InvInstCache "inv_inst_cache" 0x11 cite "CTM §2.2.2" => guide(Unit::Mc, true, &[RESERVED]);
+        InvInstCache "inv_inst_cache" 0x11 cite "CTM §2.2.2" => guide(CommandUnit::Mc, true, &[RESERVED]);
         /// Invalidates the floating-point constant cache.
-        InvConstfCache "inv_constf_cache" 0x12 cite "CTM §2.2.2" => guide(Unit::Mc, true, &[RESERVED]);
+        InvConstfCache "inv_constf_cache" 0x12 cite "CTM §2.2.2" => guide(CommandUnit::Mc, true, &[RESERVED]);
         /// Invalidates the integer constant cache.
-        InvConstiCache "inv_consti_cache" 0x13 cite "CTM §2.2.2" => guide(Unit::Mc, true, &[RESERVED]);
+        InvConstiCache "inv_consti_cache" 0x13 cite "CTM §2.2.2" => guide(CommandUnit::Mc, true, &[RESERVED]);
         /// Invalidates the boolean constant cache.
-        InvConstbCache "inv_constb_cache" 0x14 cite "CTM §2.2.2" => guide(Unit::Mc, true, &[RESERVED]);
+        InvConstbCache "inv_constb_cache" 0x14 cite "CTM §2.2.2" => guide(CommandUnit::Mc, true, &[RESERVED]);
         /// Invalidates the conditional output cache.
-        InvCondOutCache "inv_cond_out_cache" 0x15 cite "CTM §2.2.2" => guide(Unit::Mc, true, &[RESERVED]);
+        InvCondOutCache "inv_cond_out_cache" 0x15 cite "CTM §2.2.2" => guide(CommandUnit::Mc, true, &[RESERVED]);
         /// Invalidates the input cache.
-        InvInpCache "inv_inp_cache" 0x16 cite "CTM §2.2.2" => guide(Unit::Mc, true, &[RESERVED]);
+        InvInpCache "inv_inp_cache" 0x16 cite "CTM §2.2.2" => guide(CommandUnit::Mc, true, &[RESERVED]);
         /// Flushes the output cache to memory.
-        FlushOutCache "flush_out_cache" 0x17 cite "CTM §2.2.2" => guide(Unit::Mc, true, &[RESERVED]);
+        FlushOutCache "flush_out_cache" 0x17 cite "CTM §2.2.2" => guide(CommandUnit::Mc, true, &[RESERVED]);
         /// Flushes the conditional output cache to memory.
-        FlushCondOutCache "flush_cond_out_cache" 0x18 cite "CTM §2.2.2" => guide(Unit::Mc, true, &[RESERVED]);
+        FlushCondOutCache "flush_cond_out_cache" 0x18 cite "CTM §2.2.2" => guide(CommandUnit::Mc, true, &[RESERVED]);
         /// Sets which channels of outputs reach memory.
-        SetOutMask "set_out_mask" 0x19 cite "CTM §2.2.2" => guide(Unit::Mc, true, &[WRITE_MASK]);
+        SetOutMask "set_out_mask" 0x19 cite "CTM §2.2.2" => guide(CommandUnit::Mc, true, &[WRITE_MASK]);
         /// Sets whether conditional values reach the conditional buffer.
         SetCondOutMask "set_cond_out_mask" 0x1a cite "CTM §2.2.2"
-            => guide(Unit::Mc, true, &[COND_MASK]);
+            => guide(CommandUnit::Mc, true, &[COND_MASK]);
         /// Sets the conditional test.
-        SetCondTest "set_cond_test" 0x1b cite "CTM §2.2.3" => guide(Unit::Co, true, &[COND_TEST]);
+        SetCondTest "set_cond_test" 0x1b cite "CTM §2.2.3" => guide(CommandUnit::Co, true, &[COND_TEST]);
         /// Sets for whom the conditional test is made.
-        SetCondLoc "set_cond_loc" 0x1c cite "CTM §2.2.3" => guide(Unit::Co, true, &[LOC]);
+        SetCondLoc "set_cond_loc" 0x1c cite "CTM §2.2.3" => guide(CommandUnit::Co, true, &[LOC]);
         /// Says where the three parameter records lie from which programs receive interpolants.
-        SetParams "set_params" 0x1d cite "docs/commands.md" => CommandInfo { pipelined: true, ..extension(Unit::Pe, &[ADDRESS]) };
+        SetParams "set_params" 0x1d cite "docs/commands.md" => CommandInfo { pipelined: true, ..extension(CommandUnit::Pe, &[ADDRESS]) };
         /// Says how coordinates become elements of an input.
-        SetInpSampler "set_inp_sampler" 0x40 cite "docs/commands.md" => extension(Unit::Mc, &[
+        SetInpSampler "set_inp_sampler" 0x40 cite "docs/commands.md" => extension(CommandUnit::Mc, &[
             INPUT, SAMPLER, SAMPLER_WIDTH,
             BORDER_R, BORDER_G, BORDER_B, BORDER_A]);
         /// Sets start values of temporaries: plane records in memory.
         SetPlanes "set_planes" 0x41 cite "docs/commands.md"
-            => extension(Unit::Pe, &[ADDRESS, PLANE_COUNT]);
+            => extension(CommandUnit::Pe, &[ADDRESS, PLANE_COUNT]);
         /// Says where a program lies: the one that is started, or the fetch subroutine.
-        SetProgram "set_program" 0x42 cite "docs/commands.md" => r700(Unit::Mc, &[
+        SetProgram "set_program" 0x42 cite "docs/commands.md" => r700(CommandUnit::Mc, &[
             r700::PROGRAM, ADDRESS, r700::BYTES, r700::ENTRY, r700::NEEDS]);
         /// Sets the kind of program.
-        SetStage "set_stage" 0x43 cite "docs/commands.md" => r700(Unit::Pe, &[r700::STAGE]);
+        SetStage "set_stage" 0x43 cite "docs/commands.md" => r700(CommandUnit::Pe, &[r700::STAGE]);
         /// Says which chip of the family the device is, and how wide its wavefronts are.
-        SetChip "set_chip" 0x44 cite "docs/commands.md" => r700(Unit::Pe, &[r700::CHIP]);
+        SetChip "set_chip" 0x44 cite "docs/commands.md" => r700(CommandUnit::Pe, &[r700::CHIP]);
         /// Says how many threads of a compute program share the local data share.
-        SetThreadGroup "set_thread_group" 0x45 cite "docs/commands.md" => r700(Unit::Pe, &[r700::GROUP]);
+        SetThreadGroup "set_thread_group" 0x45 cite "docs/commands.md" => r700(CommandUnit::Pe, &[r700::GROUP]);
         /// Says how many SIMD-global registers there are.
-        SetGlobalGprs "set_global_gprs" 0x46 cite "docs/commands.md" => r700(Unit::Pe, &[r700::GLOBALS]);
+        SetGlobalGprs "set_global_gprs" 0x46 cite "docs/commands.md" => r700(CommandUnit::Pe, &[r700::GLOBALS]);
         /// Sets the address of the loop constants: 32 dwords.
-        SetLoopConsts "set_loop_consts" 0x47 cite "docs/commands.md" => r700(Unit::Mc, &[ADDRESS]);
+        SetLoopConsts "set_loop_consts" 0x47 cite "docs/commands.md" => r700(CommandUnit::Mc, &[ADDRESS]);
         /// Says where a constant buffer lies.
-        SetConstBuffer "set_const_buffer" 0x48 cite "docs/commands.md" => r700(Unit::Mc, &[
+        SetConstBuffer "set_const_buffer" 0x48 cite "docs/commands.md" => r700(CommandUnit::Mc, &[
             r700::BANK, ADDRESS, r700::CONSTANTS]);
         /// Sets the address and item format of a buffer of vertex fetches.
-        SetVtxBuffer "set_vtx_buffer" 0x49 cite "docs/commands.md" => r700(Unit::Mc, &[
+        SetVtxBuffer "set_vtx_buffer" 0x49 cite "docs/commands.md" => r700(CommandUnit::Mc, &[
             r700::BUFFER, ADDRESS, r700::BYTES, r700::STRIDE, r700::FETCH_FORMAT]);
         /// Sets the address and texel format of a texture.
-        SetTexture "set_texture" 0x4a cite "docs/commands.md" => r700(Unit::Mc, &[
+        SetTexture "set_texture" 0x4a cite "docs/commands.md" => r700(CommandUnit::Mc, &[
             r700::TEXTURE, ADDRESS, r700::TEXTURE_SIZE, r700::TEXTURE_DEPTH, r700::TEXTURE_PITCH, r700::FETCH_FORMAT]);
         /// Says how textures are sampled.
-        SetSampler "set_sampler" 0x4b cite "docs/commands.md" => r700(Unit::Mc, &[
+        SetSampler "set_sampler" 0x4b cite "docs/commands.md" => r700(CommandUnit::Mc, &[
             r700::TEXTURE_SAMPLER, r700::MIN_LOD, r700::MAX_LOD, r700::LOD_BIAS, BORDER_R, BORDER_G, BORDER_B, BORDER_A]);
         /// Says where a memory of MEM instructions lies.
-        SetMemory "set_memory" 0x4c cite "docs/commands.md" => r700(Unit::Mc, &[
+        SetMemory "set_memory" 0x4c cite "docs/commands.md" => r700(CommandUnit::Mc, &[
             r700::MEMORY, ADDRESS, r700::BYTES, r700::ITEM]);
         /// Says where the semantic table lies: which register a semantic fetch writes.
-        SetSemantics "set_semantics" 0x4d cite "docs/commands.md" => r700(Unit::Mc, &[ADDRESS, r700::SEMANTICS]);
+        SetSemantics "set_semantics" 0x4d cite "docs/commands.md" => r700(CommandUnit::Mc, &[ADDRESS, r700::SEMANTICS]);
         /// Says where exports go: colours, depth, positions, parameters.
-        SetExport "set_export" 0x4e cite "docs/commands.md" => r700(Unit::Mc, &[
+        SetExport "set_export" 0x4e cite "docs/commands.md" => r700(CommandUnit::Mc, &[
             r700::EXPORT, ADDRESS, FORMAT, HEIGHT]);
         /// Sets the buffer for vertex events of geometry programs.
-        SetVertexEvents "set_vertex_events" 0x4f cite "docs/commands.md" => r700(Unit::Mc, &[ADDRESS, r700::EVENTS]);
+        SetVertexEvents "set_vertex_events" 0x4f cite "docs/commands.md" => r700(CommandUnit::Mc, &[ADDRESS, r700::EVENTS]);
         /// Says which registers receive the interpolants of `set_params`.
-        SetInterpolants "set_interpolants" 0x50 cite "docs/commands.md" => r700(Unit::Pe, &[r700::INTERPOLANTS]);
+        SetInterpolants "set_interpolants" 0x50 cite "docs/commands.md" => r700(CommandUnit::Pe, &[r700::INTERPOLANTS]);
         /// Sets the offsets of the indices of vertex fetches.
         SetIndexOffsets "set_index_offsets" 0x51 cite "docs/commands.md"
-            => r700(Unit::Pe, &[r700::VERTEX_OFFSET, r700::INSTANCE_OFFSET]);
+            => r700(CommandUnit::Pe, &[r700::VERTEX_OFFSET, r700::INSTANCE_OFFSET]);
         /// Says whose constant buffers, buffers, textures and samplers the commands after it set.
-        SelectResources "select_resources" 0x52 cite "docs/commands.md" => r700(Unit::Mc, &[r700::RESOURCE_SET]);
+        SelectResources "select_resources" 0x52 cite "docs/commands.md" => r700(CommandUnit::Mc, &[r700::RESOURCE_SET]);
     }
 }

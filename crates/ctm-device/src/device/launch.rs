@@ -3,7 +3,7 @@
 use super::cache::{Cache, CacheModel, Way};
 use super::co::{ConditionalUnit, passes};
 use super::loader::LoadedProgram;
-use super::registers::Registers;
+use super::registers::CommandRegisters;
 use crate::commands::{CondLoc, CondTest};
 use crate::mc::{ByteOrder, ElementSize, Format, MAX_INDEX, Surface, tiled_address};
 use crate::memory::{DeviceMemory, GpuAddr, MemoryError};
@@ -26,7 +26,7 @@ struct BoundInput {
 }
 
 impl BoundInput {
-    fn new(surface: Surface, registers: &Registers, index: usize) -> Option<Self> {
+    fn new(surface: Surface, registers: &CommandRegisters, index: usize) -> Option<Self> {
         let sampler = registers.samplers[index];
         let width = match sampler.width {
             0 => surface.width(),
@@ -136,7 +136,7 @@ impl<'a> LaunchMemory<'a> {
         memory: &'a mut DeviceMemory,
         model: Option<&'a Mutex<CacheModel>>,
         order: ByteOrder,
-        registers: &Registers,
+        registers: &CommandRegisters,
         loaded: &LoadedProgram,
         checks: bool,
     ) -> Self {
@@ -418,7 +418,7 @@ fn readable(bound: &BoundInput, order: ByteOrder) -> Option<(Elements<()>, usize
 }
 
 /// Whether an input that the program reads shares memory with something it writes.
-pub(super) fn aliased(registers: &Registers, usage: &Usage, uncached: bool) -> bool {
+pub(super) fn aliased(registers: &CommandRegisters, usage: &Usage, uncached: bool) -> bool {
     let range = |s: &Surface| (u64::from(s.base.0), u64::from(s.base.0) + s.bytes());
     let conditional = registers.conditional;
     let outputs = registers.outputs.iter().enumerate().filter_map(|(n, surface)| {

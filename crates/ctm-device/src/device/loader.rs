@@ -1,7 +1,7 @@
 //! The program loader: from memory at the start of a program to the engine's launch.
 
 use super::cache::{Cache, CacheModel};
-use super::registers::Registers;
+use super::registers::CommandRegisters;
 use super::report::CommandErrorReason as Reason;
 use crate::memory::{DeviceMemory, GpuAddr, MemoryError};
 use ctm_exec::x1k::{Constants, Plane};
@@ -208,7 +208,7 @@ impl Bank<'_> {
 pub(super) fn constants(
     memory: &DeviceMemory,
     mut model: Option<&mut CacheModel>,
-    registers: &Registers,
+    registers: &CommandRegisters,
     loaded: &LoadedProgram,
     constants: &mut Constants,
 ) -> Result<(), Reason> {
@@ -277,7 +277,7 @@ pub(super) fn constants(
 }
 
 /// The literals of the program that lie over another value that the client has set, as `c1`.
-pub(super) fn covered_constants(memory: &DeviceMemory, registers: &Registers, program: &Program) -> Vec<String> {
+pub(super) fn covered_constants(memory: &DeviceMemory, registers: &CommandRegisters, program: &Program) -> Vec<String> {
     let there = |base: Option<GpuAddr>, offset: u32, bytes: usize| {
         memory.slice(GpuAddr(base?.0.wrapping_add(offset)), bytes).ok().map(<[u8]>::to_vec)
     };
@@ -305,7 +305,7 @@ pub(super) fn covered_constants(memory: &DeviceMemory, registers: &Registers, pr
 }
 
 /// The kinds of constants that the program uses, does not carry, and has no address for.
-pub(super) fn unset_constants(registers: &Registers, loaded: &LoadedProgram) -> Vec<&'static str> {
+pub(super) fn unset_constants(registers: &CommandRegisters, loaded: &LoadedProgram) -> Vec<&'static str> {
     let usage = &loaded.usage;
     let carried = |wanted: &dyn Fn(&Literal) -> bool| loaded.program.literals.iter().any(wanted);
     let float = |n: &u8| !carried(&|l| matches!(l, Literal::Float { index, .. } if index == n));
@@ -327,7 +327,7 @@ pub(super) fn unset_constants(registers: &Registers, loaded: &LoadedProgram) -> 
 /// Start values of temporaries: the program's rasteriser instructions, then the plane records.
 pub(super) fn planes(
     memory: &DeviceMemory,
-    registers: &Registers,
+    registers: &CommandRegisters,
     program: &Program,
     stride: ParamsStride,
 ) -> Result<Vec<Plane>, Reason> {
@@ -356,7 +356,7 @@ pub(super) fn planes(
 /// Adds the plane records of `set_planes`.
 pub(super) fn plane_records(
     memory: &DeviceMemory,
-    registers: &Registers,
+    registers: &CommandRegisters,
     planes: &mut Vec<Plane>,
 ) -> Result<(), Reason> {
     if let Some((address, count)) = registers.planes {
@@ -375,7 +375,7 @@ pub(super) fn plane_records(
 /// The plane of an interpolant of `set_params` for a register.
 pub(super) fn interpolant(
     memory: &DeviceMemory,
-    registers: &Registers,
+    registers: &CommandRegisters,
     stride: ParamsStride,
     index: u8,
     temp: u8,

@@ -48,7 +48,7 @@ mod watch;
 pub use co::{ConditionalUnit, passes};
 pub use loader::{PLANE_BYTES, ParamsStride, plane_bytes, vertex_plane};
 pub use r700::{BoundTexture, LoopConstants, R700Registers, Resources, Strip, strips, vertex_events};
-pub use registers::{InputSampler, PerfCounters, Registers};
+pub use registers::{CommandRegisters, InputSampler, PerfCounters};
 pub use report::{CommandError, CommandErrorReason, CommandFinding, LaunchReport, SubmitReport};
 pub(crate) use watch::{Submission, SubmissionWatcher};
 
@@ -193,7 +193,7 @@ pub struct Device {
     engine: Box<dyn Engine>,
     options: DeviceOptions,
     memory: DeviceMemory,
-    registers: Registers,
+    registers: CommandRegisters,
     /// The program at the address of `set_inst_fmt`; `None` when it is to be read again.
     program: Option<Box<LoadedProgram>>,
     /// Programs that were set before, in case memory still holds them when they are set again.
@@ -233,7 +233,7 @@ impl Device {
         Self {
             engine,
             memory,
-            registers: Registers::default(),
+            registers: CommandRegisters::default(),
             program: None,
             kept: Vec::new(),
             programs: r700::Programs::default(),
@@ -258,7 +258,7 @@ impl Device {
 
     /// Whether registers have their initial values and no program is set.
     pub(crate) fn is_initial(&self) -> bool {
-        self.registers == Registers::default() && self.program.is_none()
+        self.registers == CommandRegisters::default() && self.program.is_none()
     }
 
     /// The hold under which submissions run: another thread may cancel them, and see how far the launch is.
@@ -294,13 +294,13 @@ impl Device {
 
     /// The current register state.
     #[must_use]
-    pub const fn registers(&self) -> &Registers {
+    pub const fn registers(&self) -> &CommandRegisters {
         &self.registers
     }
 
     /// Gives all registers their initial values. Memory stays.
     pub fn reset(&mut self) {
-        self.registers = Registers::default();
+        self.registers = CommandRegisters::default();
         self.program = None;
         self.kept.clear();
         self.programs.clear();

@@ -19,7 +19,7 @@ pub struct InputSampler {
 
 /// Everything that commands set.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Registers {
+pub struct CommandRegisters {
     /// Where the program lies.
     pub instructions: Option<GpuAddr>,
     /// The inputs.
@@ -50,7 +50,7 @@ pub struct Registers {
     pub perf: PerfCounters,
 }
 
-impl Default for Registers {
+impl Default for CommandRegisters {
     fn default() -> Self {
         Self {
             instructions: None,

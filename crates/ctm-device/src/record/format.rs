@@ -2,14 +2,14 @@
 
 use crate::memory::{Dwords, GpuAddr, PAGE, Page};
 pub(crate) use ctm_records::{BODY, Kind, Record, Records, record};
-use ctm_records::{Body, Format};
+use ctm_records::{Body, RecordFormat};
 use std::fmt;
 use std::io;
 
 /// The first eight bytes of every recording.
 pub const MAGIC: [u8; 8] = *b"CTMTRACE";
 /// The files.
-pub(crate) const FORMAT: Format = Format { magic: MAGIC, version: VERSION, what: "recording" };
+pub(crate) const FORMAT: RecordFormat = RecordFormat { magic: MAGIC, version: VERSION, what: "recording" };
 /// The version that is written, and the newest that is read.
 pub const VERSION: u32 = 1;
 
@@ -96,7 +96,7 @@ impl From<ctm_records::ReadError> for ReadError {
 
 /// A page after a submission.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct WrittenPage {
     pub address: GpuAddr,
     /// Which dwords the submission may have written.
     pub dwords: Dwords,
@@ -108,7 +108,7 @@ pub(crate) struct Written {
 const WHOLE: u32 = 1;
 const UNCHANGED: u32 = 2;
 
-impl Written {
+impl WrittenPage {
     pub fn encode(&self, out: &mut Vec<u8>) {
         let whole = self.dwords == Dwords::ALL;
         let flags = if whole { WHOLE } else { 0 } | if self.page.is_none() { UNCHANGED } else { 0 };
@@ -210,7 +210,7 @@ impl SubmissionEnd {
 
 /// A record's meaning. Numbers of devices count from 0.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Entry {
+pub(crate) enum RecordEntry {
     Info(serde_json::Value),
     Open {
         device: u32,
@@ -225,7 +225,7 @@ pub(crate) enum Entry {
     },
     Written {
         device: u32,
-        pages: Vec<Written>,
+        pages: Vec<WrittenPage>,
     },
     SubmissionEnd {
         device: u32,
@@ -238,7 +238,7 @@ pub(crate) enum Entry {
     Unknown,
 }
 
-impl Entry {
+impl RecordEntry {
     /// The content of a record, or its error.
     pub fn decode(of: Kind, body: &[u8]) -> Result<Self, String> {
         let mut rest = Body(body);
@@ -256,7 +256,7 @@ impl Entry {
             kind::WRITTEN => rest.u32().and_then(|device| {
                 let mut pages = Vec::new();
                 while !rest.0.is_empty() {
-                    pages.push(Written::decode(&mut rest)?);
+                    pages.push(WrittenPage::decode(&mut rest)?);
                 }
                 Some(Self::Written { device, pages })
             }),
@@ -271,7 +271,7 @@ impl Entry {
 }
 
 /// Pages: the device, then address and bytes of each.
-fn pages(body: &mut Body<'_>) -> Option<Entry> {
+fn pages(body: &mut Body<'_>) -> Option<RecordEntry> {
     let device = body.u32()?;
     let mut pages = Vec::new();
     while !body.0.is_empty() {
@@ -280,5 +280,5 @@ fn pages(body: &mut Body<'_>) -> Option<Entry> {
         page.copy_from_slice(body.take(PAGE)?);
         pages.push((address, page));
     }
-    Some(Entry::Pages { device, pages })
+    Some(RecordEntry::Pages { device, pages })
 }

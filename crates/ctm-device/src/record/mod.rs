@@ -55,13 +55,14 @@ mod replay;
 
 pub use format::{MAGIC, ReadError, VERSION};
 pub use replay::{
-    Difference, End, Found, Noticed, ReplayOptions, ReplayReport, SubmissionId, replay, replay_on, replay_under,
+    Difference, Found, Noticed, RecordingEnd, ReplayOptions, ReplayReport, SubmissionId, replay, replay_on,
+    replay_under,
 };
 
 use crate::device::{Device, Submission, SubmissionWatcher};
 use crate::memory::{DeviceMemory, PAGE, Watched};
 use ctm_files::Saving;
-use format::{BODY, Failure, Kind, SubmissionEnd, Written, kind};
+use format::{BODY, Failure, Kind, SubmissionEnd, WrittenPage, kind};
 use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -266,7 +267,7 @@ impl SubmissionWatcher for DeviceRecorder {
                     let image = arena.image_mut(page);
                     dwords.iter().for_each(|n| image[4 * n..4 * n + 4].copy_from_slice(&now[4 * n..4 * n + 4]));
                 }
-                let left = Written { address, dwords, page: (!same).then(|| Box::new(now)) };
+                let left = WrittenPage { address, dwords, page: (!same).then(|| Box::new(now)) };
                 left.encode(&mut written.bytes);
                 written.write_when_full();
             }

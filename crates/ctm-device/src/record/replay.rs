@@ -1,6 +1,6 @@
 //! Runs a recording again and compares outcome and memory after every submission.
 
-use super::format::{Entry, FORMAT, ReadError, Record, Records, SubmissionEnd, Written};
+use super::format::{FORMAT, ReadError, Record, RecordEntry, Records, SubmissionEnd, WrittenPage};
 use super::options;
 use crate::device::{Caches, CommandError, Device};
 use crate::engine::EngineKind;
@@ -100,7 +100,7 @@ impl fmt::Display for Difference {
 /// How the recording ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum End {
+pub enum RecordingEnd {
     /// Every device was closed.
     Complete,
     /// With open devices: the process ended without closing them, or the file was cut between two records.
@@ -126,7 +126,7 @@ pub enum End {
     Cancelled,
 }
 
-impl End {
+impl RecordingEnd {
     /// A stable name.
     #[must_use]
     pub const fn name(&self) -> &'static str {
@@ -141,7 +141,7 @@ impl End {
     }
 }
 
-impl fmt::Display for End {
+impl fmt::Display for RecordingEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Complete => f.write_str("the recording is complete"),
@@ -189,7 +189,7 @@ pub struct ReplayReport {
     /// results are taken from the recording, not compared.
     pub timed_out: u64,
     /// How the recording ends.
-    pub end: End,
+    pub end: RecordingEnd,
     /// The first difference.
     pub difference: Option<Difference>,
     /// Findings of checks.
@@ -199,7 +199,7 @@ pub struct ReplayReport {
 /// A device of the recording, and the records of its next submission.
 struct Running {
     device: Device,
-    written: Vec<Written>,
+    written: Vec<WrittenPage>,
 }
 
 /// Runs a recording. `progress` gets the number of submissions after each.
@@ -212,7 +212,7 @@ pub fn replay(from: impl Read, options: &ReplayOptions, progress: impl FnMut(u64
     replay_under(&Control::none(), from, options, progress)
 }
 
-/// The same under a [`Control`], which can end it: [`End::Cancelled`].
+/// The same under a [`Control`], which can end it: [`RecordingEnd::Cancelled`].
 ///
 /// # Errors
 /// As [`replay`].
@@ -250,7 +250,7 @@ pub fn replay_on(
             launches: 0,
             compared_bytes: 0,
             timed_out: 0,
-            end: End::Complete,
+            end: RecordingEnd::Complete,
             difference: None,
             noticed: Vec::new(),
         },
@@ -261,8 +261,8 @@ pub fn replay_on(
     };
     session.report.end = match end {
         Ok(end) => end,
-        Err(ReadError::Cut { offset }) => End::Cut { offset },
-        Err(ReadError::Damaged { offset, what }) => End::Damaged { offset, what },
+        Err(ReadError::Cut { offset }) => RecordingEnd::Cut { offset },
+        Err(ReadError::Damaged { offset, what }) => RecordingEnd::Damaged { offset, what },
         Err(e) => return Err(e),
     };
     Ok(session.report)
@@ -277,35 +277,39 @@ struct ReplaySession<'w> {
 }
 
 impl ReplaySession<'_> {
-    fn run(&mut self, records: &mut Records<impl Read>, progress: &mut impl FnMut(u64)) -> Result<End, ReadError> {
+    fn run(
+        &mut self,
+        records: &mut Records<impl Read>,
+        progress: &mut impl FnMut(u64),
+    ) -> Result<RecordingEnd, ReadError> {
         while let Some(Record { offset, kind, body }) = records.next()? {
             let damaged = |what| ReadError::Damaged { offset, what };
-            let entry = Entry::decode(kind, &body).map_err(damaged)?;
+            let entry = RecordEntry::decode(kind, &body).map_err(damaged)?;
             let before = self.report.submissions;
             self.entry(entry).map_err(damaged)?;
             if self.control.is_cancelled() {
                 // A launch that was ended within is no difference.
                 self.report.difference = None;
-                return Ok(End::Cancelled);
+                return Ok(RecordingEnd::Cancelled);
             }
             if self.report.difference.is_some() {
-                return Ok(End::Difference);
+                return Ok(RecordingEnd::Difference);
             }
             if self.report.submissions > before {
                 progress(self.report.submissions);
             }
         }
         Ok(match self.running.len() {
-            0 => End::Complete,
-            devices => End::Open { devices },
+            0 => RecordingEnd::Complete,
+            devices => RecordingEnd::Open { devices },
         })
     }
 
     /// Executes a record, or returns the reason why it cannot.
-    fn entry(&mut self, entry: Entry) -> Result<(), String> {
+    fn entry(&mut self, entry: RecordEntry) -> Result<(), String> {
         match entry {
-            Entry::Info(_) | Entry::Unknown => {}
-            Entry::Open { device, about } => {
+            RecordEntry::Info(_) | RecordEntry::Unknown => {}
+            RecordEntry::Open { device, about } => {
                 if self.running.contains_key(&device) || self.running.len() >= DEVICES {
                     return Err(format!("device {device} is open already, or more than {DEVICES} are"));
                 }
@@ -313,16 +317,16 @@ impl ReplaySession<'_> {
                 self.running.insert(device, Running { device: device_of, written: Vec::new() });
                 self.report.devices += 1;
             }
-            Entry::Reset { device } => self.of(device)?.device.reset(),
-            Entry::Pages { device, pages } => {
+            RecordEntry::Reset { device } => self.of(device)?.device.reset(),
+            RecordEntry::Pages { device, pages } => {
                 let running = self.of(device)?;
                 for (address, page) in pages {
                     host_wrote(&mut running.device, address, &page)?;
                 }
             }
-            Entry::Written { device, pages } => self.of(device)?.written.extend(pages),
-            Entry::SubmissionEnd { device, done } => self.submit(device, &done)?,
-            Entry::Close { device } => {
+            RecordEntry::Written { device, pages } => self.of(device)?.written.extend(pages),
+            RecordEntry::SubmissionEnd { device, done } => self.submit(device, &done)?,
+            RecordEntry::Close { device } => {
                 self.of(device)?;
                 self.running.remove(&device);
             }
@@ -457,7 +461,7 @@ fn host_wrote(device: &mut Device, address: GpuAddr, page: &Page) -> Result<(), 
 
 /// Updates the image from the recording and compares memory with it: how many bytes, and the first difference. With `resync` memory is made
 /// equal to the recording instead.
-fn compare(device: &mut Device, recorded: &[Written], resync: bool) -> Result<(u64, Option<Found>), String> {
+fn compare(device: &mut Device, recorded: &[WrittenPage], resync: bool) -> Result<(u64, Option<Found>), String> {
     let mut by_arena: BTreeMap<ArenaId, BTreeMap<u32, Dwords>> = BTreeMap::new();
     for left in recorded {
         let id = device.memory().arena_of(left.address).ok_or_else(|| format!("{} lies in no arena", left.address))?;

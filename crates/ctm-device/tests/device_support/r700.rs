@@ -9,7 +9,7 @@ use ctm_device::memory::GpuAddr;
 use ctm_exec::Domain;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::{Chip, Stage};
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use std::path::{Path, PathBuf};
 
 pub fn rig() -> Rig {
@@ -34,7 +34,7 @@ pub fn stored(rig: &mut Rig, program: &Program) -> ProgramPlace {
 }
 
 pub fn text(rig: &mut Rig, source: &str) -> ProgramPlace {
-    let assembly = assemble(source, &Options::default());
+    let assembly = assemble(source, &TextOptions::default());
     let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
     stored(rig, &program)
 }

@@ -6,7 +6,7 @@ use ctm_draw::format::ColourFormat;
 use ctm_draw::layout::Layout;
 use ctm_draw::state::{
     ClipState, Compare, DepthState, Draw, DrawState, Indices, Interpolation, PixelInput, PixelInputs, PixelSource,
-    RasterState, Rect, Stage, Topology, VertexOutputs, VertexSource, Viewport,
+    RasterState, Rect, StageProgram, Topology, VertexOutputs, VertexSource, Viewport,
 };
 use ctm_draw::{ColourTarget, DepthTarget, Options, Targets, clear_colour, clear_depth, draw};
 use ctm_exec::Engine;
@@ -184,7 +184,7 @@ impl Gears {
             let constants = constants(at, turn, colour);
             for ((memory, count), interpolation) in parts.iter().zip([Interpolation::Flat, Interpolation::Perspective])
             {
-                let stage = |program, constants, memory| Stage {
+                let stage = |program, constants, memory| StageProgram {
                     program,
                     fetch_program: None,
                     constants,

@@ -16,13 +16,13 @@ use ctm_draw::format::ColourFormat;
 use ctm_draw::layout::Layout;
 use ctm_draw::state::{
     Blend, BlendEquation, ClipState, Combine, Draw, DrawState, Factor, Indices, PixelInput, PixelInputs, PixelSource,
-    Rect, Stage, Topology, VertexOutputs, VertexSource, Viewport,
+    Rect, StageProgram, Topology, VertexOutputs, VertexSource, Viewport,
 };
 use ctm_draw::{ColourTarget, Options, Targets, clear_colour, draw};
 use ctm_exec::r700::resources::{Filter, Image, Texture, Wrap};
 use ctm_exec::r700::{Arrays, Constants, Sampler};
 use ctm_isa::r700::Program;
-use ctm_isa::r700::text::{Options as TextOptions, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use std::time::Instant;
 
 const SIDE: u32 = 1024;
@@ -123,7 +123,8 @@ fn main() {
         let all: [&[[u32; 4]]; 1] = [&positions];
         let other: [&[[u32; 4]]; 1] = [&parameters];
         let vertices = VertexSource::Given { positions: &all, parameters: &other };
-        let stage = Stage { program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
+        let stage =
+            StageProgram { program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
         let mut state = DrawState::new(vertices, PixelSource::Program(stage));
         let viewports = [Viewport::of_size(SIDE, SIDE, false)];
         state.clip = ClipState { viewports: &viewports, ..state.clip };

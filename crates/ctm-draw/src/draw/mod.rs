@@ -6,13 +6,13 @@ mod run;
 
 use crate::output::merge::{Merger, Plans};
 pub use crate::output::watch::{Ending, Fragment, SampleTest, Stored};
-use crate::pixel::shade::{Program, Shader};
+use crate::pixel::shade::{QuadProgram, Shader};
 use crate::program::Runner;
 use crate::rect::Rect;
 use crate::setup::Outline;
 use crate::setup::inspect::Inspection;
 use crate::state::{Counts, Draw, DrawError, DrawState, Funnel, Losses, Note, Options, PixelSource, X1kStage};
-use crate::surface::fill::Value;
+use crate::surface::fill::FillValue;
 use crate::surface::samples::Surface;
 use crate::surface::targets::Targets;
 use crate::vertex::streams::Streams;
@@ -21,7 +21,7 @@ use ctm_exec::Engine;
 use ctm_exec::r700::Target;
 use ctm_exec::x1k;
 use ready::Ready;
-use run::{Front, Run};
+use run::{Front, RunningDraw};
 use std::sync::Arc;
 
 /// The result of a draw.
@@ -82,8 +82,8 @@ pub fn draw_watched(
     let bound = open.colour.each_ref().map(Option::is_some);
     let program = match state.pixels {
         PixelSource::Nothing => None,
-        PixelSource::Program(stage) => Some(Program::R700(stage, wanted(state, &bound))),
-        PixelSource::X1k(stage) => Some(Program::X1k(stage, wanted_of_x1k(state, &bound, &stage))),
+        PixelSource::Program(stage) => Some(QuadProgram::R700(stage, wanted(state, &bound))),
+        PixelSource::X1k(stage) => Some(QuadProgram::X1k(stage, wanted_of_x1k(state, &bound, &stage))),
     };
     let shader = program.map(|program| Shader { runner: &runner, state, program });
     let watch = options.watch.map(|at| at.map(|n| i32::try_from(n).unwrap_or(i32::MAX)));
@@ -95,7 +95,7 @@ pub fn draw_watched(
     let front =
         Front { runner: &runner, state, bounds, one_thread, counts, streams, drawn: Ready::default(), inspection };
     let bands = Bands::new((&runner, state, shader), whole, bounds, one_thread);
-    let mut run = Run::new(front, bands);
+    let mut run = RunningDraw::new(front, bands);
     let ended = run.instances(call);
     // Stores stay, even after an error.
     for (buffer, offset) in run.front.streams.buffers.iter().zip(offsets) {
@@ -104,8 +104,10 @@ pub fn draw_watched(
         }
     }
     ended?;
-    let Run {
-        front: Front { mut counts, streams, inspection, .. }, bands: Bands { mergers, whole, shaded, .. }, ..
+    let RunningDraw {
+        front: Front { mut counts, streams, inspection, .. },
+        bands: Bands { mergers, whole, shaded, .. },
+        ..
     } = run;
     counts.stream_primitives = [streams.needed, streams.stored];
     [counts.quads, counts.pixels] = shaded;
@@ -202,7 +204,7 @@ pub fn clear_colour(targets: &mut Targets<'_>, number: usize, rgba: [u32; 4], wi
         let bounds = open.bounds.and(within);
         let Some(target) = &mut open.colour[number] else { return Ok(()) };
         let (bits, mask) = (target.colours.pack(rgba, false), u128::MAX);
-        fill(&mut target.surface, bounds, layers, Value { bits, mask });
+        fill(&mut target.surface, bounds, layers, FillValue { bits, mask });
         Ok(())
     })();
     targets.colour[number] = one.colour[number].take();
@@ -224,7 +226,7 @@ pub fn clear_depth(targets: &mut Targets<'_>, depth: f32, stencil: u8, within: R
         let Some(target) = &mut open.depth else { return Ok(()) };
         let depth = target.format.quantised(depth.into());
         let bits = target.format.pack(0, depth, stencil);
-        fill(&mut target.surface, bounds, layers, Value { bits: bits.into(), mask: u128::MAX });
+        fill(&mut target.surface, bounds, layers, FillValue { bits: bits.into(), mask: u128::MAX });
         Ok(())
     })();
     targets.depth = one.depth.take();
@@ -232,7 +234,7 @@ pub fn clear_depth(targets: &mut Targets<'_>, depth: f32, stencil: u8, within: R
 }
 
 /// Stores a value in every sample of a rectangle of all layers.
-fn fill(surface: &mut Surface<'_>, bounds: Rect, layers: u32, value: Value) {
+fn fill(surface: &mut Surface<'_>, bounds: Rect, layers: u32, value: FillValue) {
     let rows = bounds.bottom.saturating_sub(bounds.top).max(0);
     let spans = vec![[bounds.left, bounds.right]; rows as usize];
     (0..=layers).for_each(|layer| surface.fill(bounds.top, &spans, layer, value));

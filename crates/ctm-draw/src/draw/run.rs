@@ -21,7 +21,7 @@ const PRIMITIVES: usize = 8192;
 /// Primitives that a thread cuts at a time.
 const CUT_TOGETHER: usize = 256;
 /// A running draw: while pieces of a batch are drawn, those of the next one are made.
-pub(crate) struct Run<'a, 't> {
+pub(crate) struct RunningDraw<'a, 't> {
     pub(crate) front: Front<'a, 't>,
     pub(crate) bands: Bands<'a, 't>,
     waiting: Option<Ready>,
@@ -42,9 +42,9 @@ pub(crate) struct Front<'a, 't> {
 }
 
 /// A primitive with its instance.
-type Of = (Primitive, u32);
+type InstancePrimitive = (Primitive, u32);
 
-impl<'a, 't> Run<'a, 't> {
+impl<'a, 't> RunningDraw<'a, 't> {
     pub(crate) const fn new(front: Front<'a, 't>, bands: Bands<'a, 't>) -> Self {
         Self { front, bands, waiting: None }
     }
@@ -97,7 +97,7 @@ impl<'a, 't> Run<'a, 't> {
     }
 
     /// Draws these primitives: their vertices run once each, then they are rasterised in order.
-    fn primitives(&mut self, primitives: &[Of], cutter: &mut Cutter<'_>) -> Result<(), DrawError> {
+    fn primitives(&mut self, primitives: &[InstancePrimitive], cutter: &mut Cutter<'_>) -> Result<(), DrawError> {
         if primitives.is_empty() {
             return Ok(());
         }
@@ -123,7 +123,7 @@ impl<'a, 't> Run<'a, 't> {
 
 impl Front<'_, '_> {
     /// Counts primitives that are to be drawn.
-    fn begin(&mut self, primitives: &[Of]) -> Result<(), DrawError> {
+    fn begin(&mut self, primitives: &[InstancePrimitive]) -> Result<(), DrawError> {
         self.runner.goes_on("vertex")?;
         self.counts.primitives += primitives.len() as u64;
         Ok(())
@@ -132,7 +132,7 @@ impl Front<'_, '_> {
     /// Runs the geometry program for primitives; its output is streamed and passed to `tell` in order.
     fn geometry(
         &mut self,
-        primitives: &[Of],
+        primitives: &[InstancePrimitive],
         cutter: &mut Cutter<'_>,
         tell: &mut dyn FnMut(Ready) -> Result<(), DrawError>,
     ) -> Result<(), DrawError> {
@@ -159,7 +159,7 @@ impl Front<'_, '_> {
                 copy_start(emitted.places.get(vertex as usize).copied().unwrap_or_default())
             };
             let shown = Some((geometry.copy_buffer, emitted.ring.as_slice()));
-            let source = streams::Source { kind: StageKind::Copy, stage: geometry.copy, start: &start, shown };
+            let source = streams::PrimitiveSource { kind: StageKind::Copy, stage: geometry.copy, start: &start, shown };
             self.streams.store(self.runner, state, output, &source, &emitted.primitives)?;
         }
         let places: Vec<Place<'_>> = emitted
@@ -172,7 +172,7 @@ impl Front<'_, '_> {
     }
 
     /// Stores the vertices of primitives, where the draw has stream output.
-    fn stream_output(&mut self, primitives: &[Of]) -> Result<(), DrawError> {
+    fn stream_output(&mut self, primitives: &[InstancePrimitive]) -> Result<(), DrawError> {
         let (state, runner) = (self.state, self.runner);
         let (Some(output), VertexSource::Program(stage)) = (&state.stream_output, state.vertices) else {
             return Ok(());
@@ -183,14 +183,14 @@ impl Front<'_, '_> {
             let start = |index: u32, primitive: &Primitive| {
                 vertices::start(&state.input, VertexKey { index, primitive: primitive.number, instance })
             };
-            let source = streams::Source { kind: StageKind::Vertex, stage, start: &start, shown: None };
+            let source = streams::PrimitiveSource { kind: StageKind::Vertex, stage, start: &start, shown: None };
             self.streams.store(runner, state, output, &source, &primitives)?;
         }
         Ok(())
     }
 
     /// Runs the vertices of primitives, and cuts these.
-    fn ready(&mut self, primitives: &[Of], cutter: &mut Cutter<'_>) -> Result<Ready, DrawError> {
+    fn ready(&mut self, primitives: &[InstancePrimitive], cutter: &mut Cutter<'_>) -> Result<Ready, DrawError> {
         let (state, runner) = (self.state, self.runner);
         let mut slots = Slots::new(primitives, state.input.primitive_number);
         let places: Vec<Place<'_>> = primitives
@@ -273,7 +273,7 @@ struct Slots {
 }
 
 impl Slots {
-    fn new(primitives: &[Of], told: bool) -> Self {
+    fn new(primitives: &[InstancePrimitive], told: bool) -> Self {
         let numbers = || primitives.iter().flat_map(|(p, _)| p.vertices.into_iter().chain([p.provoking]));
         let (least, most) = (numbers().min().unwrap_or(0), numbers().max().unwrap_or(0));
         let is_dense = !told && ((most - least) as usize) < 8 * primitives.len() + 1024;

@@ -4,7 +4,7 @@
 
 use crate::lanes::transpose;
 use crate::state::{Blend, BlendEquation, Combine, Factor};
-use crate::surface::format::{NumberType, Row, TOGETHER};
+use crate::surface::format::{ChannelRow, NumberType, TOGETHER};
 
 /// The operands of blending besides the equations.
 #[derive(Clone, Copy, Debug)]
@@ -128,16 +128,16 @@ fn factor(factor: Factor, colours: &Colours, c: usize) -> f32 {
     }
 }
 
-static ZEROS: Row = [0.0; TOGETHER];
+static ZEROS: ChannelRow = [0.0; TOGETHER];
 
 /// Colours of pixels side by side: a row for each channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Rows {
-    pub(crate) source: [Row; 4],
+    pub(crate) source: [ChannelRow; 4],
     /// The second output.
-    pub(crate) source1: [Row; 4],
-    pub(crate) destination: [Row; 4],
-    saturated: Row,
+    pub(crate) source1: [ChannelRow; 4],
+    pub(crate) destination: [ChannelRow; 4],
+    saturated: ChannelRow,
 }
 
 impl Default for Rows {
@@ -151,13 +151,13 @@ impl Default for Rows {
 struct Term<'r> {
     base: f32,
     scale: f32,
-    row: &'r Row,
+    row: &'r ChannelRow,
 }
 
 /// Tells a value of each pixel of four rows.
 #[inline(always)]
 #[allow(clippy::needless_range_loop, reason = "compilers make vectors of this form")]
-fn each([a, b, c, d]: [&Row; 4], tell: &mut impl FnMut(usize, f32), of: impl Fn([f32; 4]) -> f32) {
+fn each([a, b, c, d]: [&ChannelRow; 4], tell: &mut impl FnMut(usize, f32), of: impl Fn([f32; 4]) -> f32) {
     for n in 0..TOGETHER {
         tell(n, of([a[n], b[n], c[n], d[n]]));
     }
@@ -165,7 +165,7 @@ fn each([a, b, c, d]: [&Row; 4], tell: &mut impl FnMut(usize, f32), of: impl Fn(
 
 /// Limits every number; NaN becomes the lower end.
 #[inline(always)]
-fn limit_row(row: &mut Row, (least, most): (f32, f32)) {
+fn limit_row(row: &mut ChannelRow, (least, most): (f32, f32)) {
     for x in row {
         let raised = if *x > least { *x } else { least };
         *x = if raised < most { raised } else { most };
@@ -195,7 +195,7 @@ impl Rows {
         constant: [f32; 4],
         number: NumberType,
         clamps: bool,
-        blended: &mut [Row; 4],
+        blended: &mut [ChannelRow; 4],
     ) {
         let limit = range(number).filter(|_| clamps);
         if let Some(limit) = limit {
@@ -243,10 +243,16 @@ impl Rows {
 
     /// A colour's channel and its factor: `None` where the factor is 0.
     #[inline(always)]
-    fn product<'r>(&'r self, value: &'r Row, by: Factor, constant: [f32; 4], c: usize) -> (&'r Row, Term<'r>) {
+    fn product<'r>(
+        &'r self,
+        value: &'r ChannelRow,
+        by: Factor,
+        constant: [f32; 4],
+        c: usize,
+    ) -> (&'r ChannelRow, Term<'r>) {
         let number = |base: f32| Term { base, scale: 0.0, row: &ZEROS };
-        let of = |row: &'r Row| Term { base: 0.0, scale: 1.0, row };
-        let one_minus = |row: &'r Row| Term { base: 1.0, scale: -1.0, row };
+        let of = |row: &'r ChannelRow| Term { base: 0.0, scale: 1.0, row };
+        let one_minus = |row: &'r ChannelRow| Term { base: 1.0, scale: -1.0, row };
         let term = match by {
             // Infinity times nothing is nothing.
             Factor::Zero => return (&ZEROS, number(0.0)),

@@ -5,7 +5,7 @@
 //! are lanes whose exports go nowhere. Small pieces go the way of quads ([`super::shade`]).
 
 use crate::lanes::{LANES, ROWS, Shape, blocks, whole};
-use crate::pixel::shade::{Program, Shader, x1k_launch};
+use crate::pixel::shade::{QuadProgram, Shader, x1k_launch};
 use crate::pixel::starts::{Starts, starts};
 use crate::program::{StageMemory, Staged, Window, X1kMemory};
 use crate::rect::Rect;
@@ -141,7 +141,7 @@ impl Covered {
     pub(crate) fn count(&self) -> [u64; 2] {
         let pixels = self.spans.iter().map(|[left, right]| u64::from(right.abs_diff(*left))).sum();
         match &self.words {
-            None => [Lanes::of(self.rect).count as u64 / 4, pixels],
+            None => [RectangleLanes::of(self.rect).count as u64 / 4, pixels],
             Some(words) => {
                 // One bit for each quad that has one.
                 let quads =
@@ -155,7 +155,7 @@ impl Covered {
 
     /// The lanes that are covered pixels.
     fn all(&self) -> Vec<u64> {
-        let lanes = Lanes::of(self.rect);
+        let lanes = RectangleLanes::of(self.rect);
         let mut words = vec![0; lanes.count.div_ceil(64)];
         for (y, &[left, right]) in (self.rect.top..).zip(&self.spans) {
             if left >= right {
@@ -183,7 +183,7 @@ impl Covered {
 
     /// Restricts the covered pixels to those that pass: asks for a block or a row from a pixel on which of the marked lanes do.
     pub(crate) fn only(&mut self, shape: Shape, mut passes: impl FnMut([i32; 2], u32) -> u32) {
-        let (lanes, rect) = (Lanes::of(self.rect), self.rect);
+        let (lanes, rect) = (RectangleLanes::of(self.rect), self.rect);
         let (mut words, mut all_pass) = (vec![0; lanes.count.div_ceil(64)], true);
         let mut passes = |at, marked| {
             let passed = passes(at, marked);
@@ -224,7 +224,7 @@ impl Covered {
     pub(crate) fn marks(&self, [x, y]: [i32; 2], count: usize) -> u64 {
         let all = u64::MAX >> (64 - count.clamp(1, 64));
         let Some(words) = self.words.as_ref().filter(|_| self.has_holes) else { return all };
-        let first = Lanes::of(self.rect).lane(x & !1, y);
+        let first = RectangleLanes::of(self.rect).lane(x & !1, y);
         let half = |at: usize| {
             let (word, bit) = (at / 64, at % 64);
             let of = |n: usize| words.get(n).copied().unwrap_or(0);
@@ -274,13 +274,13 @@ fn put(words: &mut [u64], lane: usize, bits: u64) {
 }
 
 /// The lanes of a rectangle of pixels, numbered by [`LaneOrder::quads`].
-struct Lanes {
+struct RectangleLanes {
     first: [i32; 2],
     columns: i32,
     count: usize,
 }
 
-impl Lanes {
+impl RectangleLanes {
     fn of(rect: Rect) -> Self {
         let first = [rect.left / 2, rect.top / 2];
         let columns = (rect.right - 1) / 2 - first[0] + 1;
@@ -358,19 +358,19 @@ impl Shader<'_> {
     /// The colour outputs that every pixel exports, if it has no other effect (bit n = output n).
     pub(crate) fn always_exported(&self) -> u8 {
         match &self.program {
-            Program::R700(stage, _) if stage.fetch_program.is_none() => ProgramFacts::of(stage.program).exported,
-            Program::R700(..) => 0,
-            Program::X1k(stage, _) => stage.program.always_written(),
+            QuadProgram::R700(stage, _) if stage.fetch_program.is_none() => ProgramFacts::of(stage.program).exported,
+            QuadProgram::R700(..) => 0,
+            QuadProgram::X1k(stage, _) => stage.program.always_written(),
         }
     }
 
     /// Whether pixels with the same initial values export the same.
     pub(crate) fn is_uniform(&self) -> bool {
         match &self.program {
-            Program::R700(stage, _) if stage.fetch_program.is_none() => ProgramFacts::of(stage.program).is_uniform,
-            Program::R700(..) => false,
+            QuadProgram::R700(stage, _) if stage.fetch_program.is_none() => ProgramFacts::of(stage.program).is_uniform,
+            QuadProgram::R700(..) => false,
             // Start values are all that differs from pixel to pixel.
-            Program::X1k(stage, _) => !stage.program.uncached,
+            QuadProgram::X1k(stage, _) => !stage.program.uncached,
         }
     }
 
@@ -407,7 +407,7 @@ impl Shader<'_> {
         };
         let window = Some(window);
         match &self.program {
-            Program::R700(stage, _) => {
+            QuadProgram::R700(stage, _) => {
                 let nothing = LaneRows::new(no_lanes, &[]);
                 let mut memory = StageMemory { window, ..StageMemory::new(stage.memory, nothing) };
                 let launch = Launch {
@@ -423,7 +423,7 @@ impl Shader<'_> {
                 };
                 self.runner.r700("pixel", launch, &mut memory, (&place, &counts))
             }
-            Program::X1k(stage, _) => {
+            QuadProgram::X1k(stage, _) => {
                 let mut memory = X1kMemory { inner: stage.memory, rows: LaneRows::new(no_lanes, &[]), window };
                 let draw = DrawParts { divisor: starts.divisor(), covered: words, epilogues, once: true };
                 let launch = x1k::Launch { planes: &starts.planes, ..x1k_launch(stage, &[], domain, draw) };

@@ -5,7 +5,7 @@ use crate::program::{MOST_PACKED, Packed, Runner, StageMemory, Window, X1kMemory
 use crate::raster::QuadCoverage;
 use crate::setup::Weights;
 use crate::setup::piece::Piece;
-use crate::state::{DrawState, Interpolation, PixelInput, Place, RasterState, SpriteElement, Stage, X1kStage};
+use crate::state::{DrawState, Interpolation, PixelInput, Place, RasterState, SpriteElement, StageProgram, X1kStage};
 use crate::vertex::Vertices;
 use ctm_exec::r700::{Launch, Target, TargetEpilogue};
 use ctm_exec::x1k::DrawParts;
@@ -100,11 +100,11 @@ impl Wide for Weighed<'_> {
 }
 
 /// The elements of a parameter, in the pixels of each quad.
-type Elements<'r> = [&'r mut [[u32; 4]]; 4];
+type QuadElements<'r> = [&'r mut [[u32; 4]]; 4];
 
 /// A parameter, to be interpolated in quads.
 struct Mixed<'m, 'r> {
-    rows: &'m mut Elements<'r>,
+    rows: &'m mut QuadElements<'r>,
     weights: &'m [Weights],
     quads: &'m [ShadeQuad],
     pieces: &'m [Piece],
@@ -198,9 +198,9 @@ fn counts(quads: &[ShadeQuad], at: Position) -> bool {
 }
 
 /// The program that runs for quads.
-pub(crate) enum Program<'a> {
+pub(crate) enum QuadProgram<'a> {
     /// With the used exports.
-    R700(Stage<'a>, Vec<Target>),
+    R700(StageProgram<'a>, Vec<Target>),
     X1k(X1kStage<'a>, Vec<x1k::Target>),
 }
 
@@ -248,7 +248,7 @@ impl Exports {
 pub(crate) struct Shader<'a> {
     pub(crate) runner: &'a Runner<'a>,
     pub(crate) state: &'a DrawState<'a>,
-    pub(crate) program: Program<'a>,
+    pub(crate) program: QuadProgram<'a>,
 }
 
 /// The pixels of a quad.
@@ -297,7 +297,7 @@ impl Shader<'_> {
         let domain = domain(quads);
         let (place, counts) = (|at| place_of(quads, at), |at| counts(quads, at));
         match &self.program {
-            Program::R700(stage, targets) => {
+            QuadProgram::R700(stage, targets) => {
                 let order = LaneOrder::quads(domain);
                 let rows = match old {
                     Some(Exports::R700(mut rows)) => {
@@ -310,7 +310,7 @@ impl Shader<'_> {
                 self.runner.r700("pixel", self.launch(stage, &start, domain), &mut memory, (&place, &counts))?;
                 Ok(Exports::R700(memory.rows))
             }
-            Program::X1k(stage, targets) => {
+            QuadProgram::X1k(stage, targets) => {
                 let order = LaneOrder::quads(domain);
                 let rows = match old {
                     Some(Exports::X1k(mut rows)) => {
@@ -346,13 +346,13 @@ impl Shader<'_> {
         let no_lanes = LaneOrder::quads(Domain { i1: 0, j1: 0, ..domain });
         let window = Some(Window::Packed { packed, epilogues });
         match &self.program {
-            Program::R700(stage, _) => {
+            QuadProgram::R700(stage, _) => {
                 let nothing = LaneRows::new(no_lanes, &[]);
                 let mut memory = StageMemory { window, ..StageMemory::new(stage.memory, nothing) };
                 let launch = Launch { epilogues, ..self.launch(stage, &start, domain) };
                 self.runner.r700("pixel", launch, &mut memory, (&place, &counts))
             }
-            Program::X1k(stage, _) => {
+            QuadProgram::X1k(stage, _) => {
                 let mut memory = X1kMemory { inner: stage.memory, rows: LaneRows::new(no_lanes, &[]), window };
                 let launch = x1k_launch(stage, &start, domain, DrawParts { epilogues, ..DrawParts::default() });
                 self.runner.x1k(launch, &mut memory, (&place, &counts))
@@ -361,7 +361,7 @@ impl Shader<'_> {
     }
 
     /// A launch of an R700 program for quads.
-    fn launch<'l>(&self, stage: &Stage<'l>, rows: &'l [StartRow<'l>], domain: Domain) -> Launch<'l> {
+    fn launch<'l>(&self, stage: &StageProgram<'l>, rows: &'l [StartRow<'l>], domain: Domain) -> Launch<'l> {
         Launch {
             stage: StageKind::Pixel,
             chip: self.state.chip,
@@ -375,8 +375,8 @@ impl Shader<'_> {
     /// Registers that parameters can go to.
     pub(crate) fn registers(&self) -> usize {
         match &self.program {
-            Program::R700(stage, _) => usize::from(stage.program.gprs).clamp(1, GPRS),
-            Program::X1k(..) => TEMPORARIES,
+            QuadProgram::R700(stage, _) => usize::from(stage.program.gprs).clamp(1, GPRS),
+            QuadProgram::X1k(..) => TEMPORARIES,
         }
     }
 

@@ -49,9 +49,9 @@ impl Element {
 
 /// Elements of registers, the later ones over the earlier ones.
 #[derive(Default)]
-struct Registers(Vec<(u8, [Element; 4])>);
+struct StartRegisters(Vec<(u8, [Element; 4])>);
 
-impl Registers {
+impl StartRegisters {
     fn of(&mut self, register: u8) -> &mut [Element; 4] {
         let place = self.0.iter().position(|of| of.0 == register).unwrap_or_else(|| {
             self.0.push((register, [Element::bits(0); 4]));
@@ -141,7 +141,7 @@ pub(crate) fn starts(
     let reciprocals = setup.corners.map(|corner| corner.reciprocal_w);
     let is_flat = reciprocals[0] == reciprocals[1] && reciprocals[0] == reciprocals[2];
     let over = |corners: [f64; 3]| linear(setup, area, centre, corners);
-    let mut all = Registers::default();
+    let mut all = StartRegisters::default();
     for (register, input) in (0u8..).zip(inputs.parameters).take(registers) {
         let parameter = input.parameter(&state.outputs, setup.is_front);
         *all.of(register) = match parameter.and_then(|n| vertices.parameters.get(n)) {

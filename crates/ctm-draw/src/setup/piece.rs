@@ -27,12 +27,12 @@ pub(super) enum Area {
     /// A line that is a rectangle across its direction: two halves.
     Halves(Box<[Triangle; 2]>),
     Box([[i64; 2]; 2]),
-    Line(Box<Line>),
+    Line(Box<PixelRun>),
 }
 
 /// Columns or rows of pixels; `stipple`: steps of the pattern before its first pixel.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line {
+pub(super) struct PixelRun {
     pub(super) from: [i64; 2],
     pub(super) to: [i64; 2],
     pub(super) width: i64,
@@ -47,7 +47,7 @@ impl Piece {
             Area::Halves(halves) => around(halves.each_ref().map(|half| half.at).as_flattened(), points, scissor),
             Area::Box(corners) => around(corners, points, scissor),
             Area::Line(line) => {
-                let Line { from, to, width, .. } = **line;
+                let PixelRun { from, to, width, .. } = **line;
                 let (low, high) = (|n: usize| from[n].min(to[n]), |n: usize| from[n].max(to[n]));
                 let more = (width + 2) * UNITS;
                 let corners = [[low(0) - more, low(1) - more], [high(0) + more, high(1) + more]];
@@ -216,7 +216,7 @@ impl<'a> Coverer<'a> {
             Area::Halves(halves) => halves.iter().for_each(|half| cover_triangle(half, &self.points, scissor, emit)),
             Area::Box(corners) => cover_box(*corners, &self.points, scissor, emit),
             Area::Line(line) => {
-                let Line { from, to, width, stipple } = **line;
+                let PixelRun { from, to, width, stipple } = **line;
                 self.line(LinePixels::new(from, to, width, self.raster.centre()), stipple, scissor, emit);
             }
         }

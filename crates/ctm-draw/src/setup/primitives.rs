@@ -5,7 +5,7 @@ use crate::raster::{LinePixels, Triangle, point_box, wide_line};
 use crate::rect::Rect;
 use crate::setup::clip::ClipVertex;
 use crate::setup::inspect::{Inspection, WINDOW};
-use crate::setup::piece::{Area, Line, Piece};
+use crate::setup::piece::{Area, Piece, PixelRun};
 use crate::setup::{Corner, Setup, Share, Shares};
 use crate::state::{DepthOffset, DepthStep, DrawState, Fill, Loss, SamplePoints, Viewport};
 use crate::vertex::{ClipInput, Misc, Vertices};
@@ -359,7 +359,7 @@ impl<'a> Cutter<'a> {
             let width = (f64::from(raster.line_width).clamp(1.0, 8192.0)).round() as i64;
             let stipple = self.stipple;
             self.stipple = stipple.wrapping_add(LinePixels::new(a.0.at, b.0.at, width, raster.centre()).left());
-            Area::Line(Box::new(Line { from: a.0.at, to: b.0.at, width, stipple }))
+            Area::Line(Box::new(PixelRun { from: a.0.at, to: b.0.at, width, stipple }))
         };
         Piece::add(pieces, setup, area, (&self.points, common.scissor));
     }

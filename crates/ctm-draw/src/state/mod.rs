@@ -153,7 +153,7 @@ impl Default for InputState {
 
 /// A program of R700 with its resources.
 #[derive(Clone, Copy)]
-pub struct Stage<'a> {
+pub struct StageProgram<'a> {
     /// The program.
     pub program: &'a Program,
     /// The program of `CALL_FS`.
@@ -166,7 +166,7 @@ pub struct Stage<'a> {
     pub semantics: &'a [Semantic],
 }
 
-impl std::fmt::Debug for Stage<'_> {
+impl std::fmt::Debug for StageProgram<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Stage").field("program", &self.program).finish_non_exhaustive()
     }
@@ -317,7 +317,7 @@ pub struct PixelInputs<'a> {
 #[derive(Clone, Copy, Debug)]
 pub enum VertexSource<'a> {
     /// A vertex program runs for every vertex number.
-    Program(Stage<'a>),
+    Program(StageProgram<'a>),
     /// Vertices as a vertex program would have exported them, by vertex number. Missing vertices have zeros.
     Given {
         /// Position exports: position, then those that [`VertexOutputs`] names. Floats as bits.
@@ -343,9 +343,9 @@ pub enum GeometryOutput {
 pub struct GeometryState<'a> {
     /// The geometry program. It starts with R0 = offsets of vertices 0 and 1 in the first ring, the primitive's number, the offset of vertex 2; R1 = offsets of
     /// vertices 3 to 5, the invocation's number, which is 0. Offsets are in dwords.
-    pub program: Stage<'a>,
+    pub program: StageProgram<'a>,
     /// The copy program; [`VertexOutputs`] describes its exports. It starts with R0.x = the offset of its vertex in the second ring.
-    pub copy: Stage<'a>,
+    pub copy: StageProgram<'a>,
     /// Its output primitives.
     pub output: GeometryOutput,
     /// Dwords of a vertex in the first ring.
@@ -377,7 +377,7 @@ pub enum PixelSource<'a> {
     /// None: depth and stencil only.
     Nothing,
     /// A pixel program of R700.
-    Program(Stage<'a>),
+    Program(StageProgram<'a>),
     /// A pixel program of X1K. Parameter i is temporary i at the start; outputs A to D go to targets 0 to 3, and the conditional value is the depth export. It has no
     /// sample mask or integer inputs.
     X1k(X1kStage<'a>),

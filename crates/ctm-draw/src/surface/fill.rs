@@ -10,12 +10,12 @@ const TILE: i32 = 8;
 
 /// A value for pixels: the bits of an element, and the mask of written bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Value {
+pub(crate) struct FillValue {
     pub(crate) bits: u128,
     pub(crate) mask: u128,
 }
 
-impl Value {
+impl FillValue {
     /// An element's bits after a store to it.
     #[inline]
     const fn after(self, stored: u128) -> u128 {
@@ -34,7 +34,7 @@ struct Pattern {
 }
 
 impl Pattern {
-    fn new(value: Value, element_bytes: u32) -> Self {
+    fn new(value: FillValue, element_bytes: u32) -> Self {
         let repeated = |of: u128| std::array::from_fn(|n| of.to_le_bytes()[n % (element_bytes.clamp(1, 16) as usize)]);
         let mask = repeated(value.mask);
         Self { bits: repeated(value.bits & value.mask), mask, is_whole: mask == [u8::MAX; PATTERN] }
@@ -94,7 +94,7 @@ impl Surface<'_> {
     }
 
     /// Stores a value in every sample of pixels: of a span of columns, from the first up to the one after the last, in each row from `top` on.
-    pub(crate) fn fill(&mut self, top: i32, spans: &[[i32; 2]], layer: u32, value: Value) {
+    pub(crate) fn fill(&mut self, top: i32, spans: &[[i32; 2]], layer: u32, value: FillValue) {
         if value.mask == 0 || self.slices[0].checked_add(layer).is_none_or(|slice| slice > self.slices[1]) {
             return;
         }
@@ -164,7 +164,7 @@ impl Surface<'_> {
         self.bytes = bytes;
     }
 
-    fn fill_pixel(&mut self, [x, y]: [i32; 2], layer: u32, value: Value) {
+    fn fill_pixel(&mut self, [x, y]: [i32; 2], layer: u32, value: FillValue) {
         for sample in 0..self.layout.samples {
             if let Some(place) = self.place(x, y, layer, sample) {
                 self.store(place, value.after(self.load(place)));
@@ -201,7 +201,7 @@ mod tests {
                 for (mask, layer) in [(fine, 0), (fine & 0x00ff_0f00_ff00_00ff_ffff_0000_ff00_00f0, 1)] {
                     let before: Vec<u8> = (0..3 * layout.slice_bytes()).map(|n| (n * 7 % 251) as u8).collect();
                     let (mut found, mut expected) = (before.clone(), before.clone());
-                    Surface::new(&mut found, layout, [1, 2]).fill(1, &spans, layer, Value { bits, mask });
+                    Surface::new(&mut found, layout, [1, 2]).fill(1, &spans, layer, FillValue { bits, mask });
                     let mut one = Surface::new(&mut expected, layout, [1, 2]);
                     for (y, &[left, right]) in (1..).zip(&spans) {
                         for (x, sample) in (left..right).flat_map(|x| (0..samples).map(move |sample| (x, sample))) {

@@ -19,7 +19,7 @@ use std::sync::LazyLock;
 pub(crate) const TOGETHER: usize = 64;
 
 /// A channel of pixels side by side.
-pub(crate) type Row = [f32; TOGETHER];
+pub(crate) type ChannelRow = [f32; TOGETHER];
 
 /// The number type of a colour target's fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -147,7 +147,7 @@ impl std::error::Error for FormatError {}
 
 /// One field of a stored colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Field {
+struct ColourField {
     /// Its lowest bit and its size.
     at: u32,
     size: u32,
@@ -170,7 +170,7 @@ enum FieldKind {
 pub struct Colours {
     format: ColourFormat,
     bytes: usize,
-    fields: [Option<Field>; 4],
+    fields: [Option<ColourField>; 4],
     /// How the fields are read back.
     read: Format,
     /// Four fractions of 8 bits: where that of each channel lies.
@@ -244,7 +244,7 @@ impl Colours {
         let mut fields = [None; 4];
         let mut at = 0;
         for ((place, (size, kind)), &channel) in fields.iter_mut().zip(sizes).zip(channels) {
-            *place = Some(Field { at, size, kind, channel });
+            *place = Some(ColourField { at, size, kind, channel });
             at += size;
         }
         let (numbers, sign) = match number {
@@ -329,7 +329,7 @@ impl Colours {
         }
         let channels = self.fields.iter().flatten().count();
         let is_plain =
-            |(n, field): (usize, &Field)| (field.channel, field.size, field.kind) == (n, 32, FieldKind::Float);
+            |(n, field): (usize, &ColourField)| (field.channel, field.size, field.kind) == (n, 32, FieldKind::Float);
         let is_float = self.bytes == 4 * channels && self.fields.iter().flatten().enumerate().all(is_plain);
         is_float.then_some((Form::Floats, channels as u8))
     }
@@ -345,7 +345,7 @@ impl Colours {
     }
 
     /// The colours of stored bits, channel by channel, as by [`Self::unpack`].
-    pub(crate) fn unpack_rows(&self, stored: &[u128], rgba: &mut [Row; 4]) {
+    pub(crate) fn unpack_rows(&self, stored: &[u128], rgba: &mut [ChannelRow; 4]) {
         for (n, &bits) in stored.iter().enumerate().take(TOGETHER) {
             rgba.iter_mut().zip(self.unpack(bits)).for_each(|(row, value)| row[n] = f32::from_bits(value));
         }

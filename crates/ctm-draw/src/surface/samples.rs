@@ -38,14 +38,14 @@ fn store(bytes: &mut [u8], at: u64, size: u32, bits: u128) {
 
 /// A linear surface, resolved once: the offset of its first slice, and bytes from row to row, pixel to pixel and sample to sample.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rows {
+pub(super) struct ResolvedRows {
     first: u64,
     row: u64,
     pub(super) pixel: u64,
     sample: u64,
 }
 
-impl Rows {
+impl ResolvedRows {
     fn of(layout: &Layout, [slice, last]: [u32; 2]) -> Option<Self> {
         (layout.mode == ArrayMode::Linear && slice <= last).then(|| {
             let sample = u64::from(layout.element_bytes);
@@ -72,7 +72,7 @@ pub(crate) struct Surface<'t> {
     pub(super) layout: Layout,
     /// The slice that layer 0 is, and the last one.
     pub(super) slices: [u32; 2],
-    pub(super) rows: Option<Rows>,
+    pub(super) rows: Option<ResolvedRows>,
     /// Offsets of columns among tiles, computed on first use; of all bands.
     columns: Arc<OnceLock<Arc<[u32]>>>,
     /// Where rows lie, too: of each sample.
@@ -112,7 +112,7 @@ pub(crate) struct Lines<'l> {
 impl<'t> Surface<'t> {
     /// Of a whole target.
     pub(crate) fn new(bytes: &'t mut [u8], layout: Layout, slices: [u32; 2]) -> Self {
-        let rows = Rows::of(&layout, slices);
+        let rows = ResolvedRows::of(&layout, slices);
         let (columns, tiles) = (Arc::default(), OnceLock::new());
         Self { bytes, first_byte: 0, first_row: 0, layout, slices, rows, columns, tiles }
     }

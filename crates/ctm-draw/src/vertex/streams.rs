@@ -2,7 +2,7 @@
 
 use crate::assembly::{Primitive, Shape};
 use crate::program::Runner;
-use crate::state::{DrawError, DrawState, Stage, StreamOutput};
+use crate::state::{DrawError, DrawState, StageProgram, StreamOutput};
 use crate::surface::targets::StreamBuffer;
 use crate::vertex::vertices::{PER_LAUNCH, VertexLaunch, run_launch};
 use ctm_isa::r700::program::Stage as StageKind;
@@ -18,9 +18,9 @@ pub(crate) struct Streams<'t> {
 }
 
 /// The source of the primitives' vertices: the program that exports them, and R0 for a vertex number of a primitive.
-pub(crate) struct Source<'a> {
+pub(crate) struct PrimitiveSource<'a> {
     pub(crate) kind: StageKind,
-    pub(crate) stage: Stage<'a>,
+    pub(crate) stage: StageProgram<'a>,
     pub(crate) start: &'a dyn Fn(u32, &Primitive) -> [u32; 4],
     pub(crate) shown: Option<(u8, &'a [u8])>,
 }
@@ -70,7 +70,7 @@ impl Streams<'_> {
         runner: &Runner<'_>,
         state: &DrawState<'_>,
         output: &StreamOutput,
-        source: &Source<'_>,
+        source: &PrimitiveSource<'_>,
         primitives: &[Primitive],
     ) -> Result<(), DrawError> {
         let enabled = self.enabled(output);
@@ -98,13 +98,13 @@ impl Streams<'_> {
         runner: &Runner<'_>,
         state: &DrawState<'_>,
         output: &StreamOutput,
-        source: &Source<'_>,
+        source: &PrimitiveSource<'_>,
         start: &[[u32; 4]],
     ) -> Result<(), DrawError> {
         if start.is_empty() {
             return Ok(());
         }
-        let &Source { kind, stage, shown, .. } = source;
+        let &PrimitiveSource { kind, stage, shown, .. } = source;
         let stream_dwords = output.vertex_dwords;
         let given = VertexLaunch { kind, stage, start, ring_dwords: 0, stream_dwords, shown, exports: false };
         let fault = |fault| DrawError::Program { stage: "stream output", fault };

@@ -1,7 +1,7 @@
 //! Vertices: the vertex program runs once for each vertex of a primitive, many in a launch.
 
 use crate::program::{Runner, StageMemory, ints};
-use crate::state::{DrawState, InputState, Stage, VertexOutputs, VertexSource};
+use crate::state::{DrawState, InputState, StageProgram, VertexOutputs, VertexSource};
 use ctm_exec::r700::{Launch, Target};
 use ctm_exec::{Domain, Fault, LaneOrder, LaneRows, Position, StartRow};
 use ctm_isa::r700::program::Stage as StageKind;
@@ -199,7 +199,7 @@ pub(crate) fn start(input: &InputState, key: VertexKey) -> [u32; 4] {
 /// The inputs of one launch of a vertex, export or copy program.
 pub(crate) struct VertexLaunch<'a> {
     pub(crate) kind: StageKind,
-    pub(crate) stage: Stage<'a>,
+    pub(crate) stage: StageProgram<'a>,
     /// R0 of each thread.
     pub(crate) start: &'a [[u32; 4]],
     /// Dwords of a thread in the ring that is written; 0: none is.

@@ -10,8 +10,8 @@ use ctm_draw::format::ColourFormat;
 use ctm_draw::layout::Layout;
 use ctm_draw::state::{
     AlphaTest, Blend, BlendEquation, ClipState, Combine, Compare, DepthState, Draw, DrawState, Factor, Indices,
-    Interpolation, PixelInput, PixelSource, Place, RasterState, Rect, SamplePattern, Stage, StencilFace, StencilOp,
-    Topology, VertexSource, Viewport,
+    Interpolation, PixelInput, PixelSource, Place, RasterState, Rect, SamplePattern, StageProgram, StencilFace,
+    StencilOp, Topology, VertexSource, Viewport,
 };
 use ctm_draw::{
     ColourTarget, Counts, DepthTarget, DrawError, LossUnit, Options, Targets, clear_colour, clear_depth, draw,
@@ -22,7 +22,7 @@ use ctm_exec::r700::resources::BufferData;
 use ctm_exec::r700::{Arrays, Constants, Semantic};
 use ctm_exec::{Engine, Interp};
 use ctm_isa::r700::Program;
-use ctm_isa::r700::text::{Options as TextOptions, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use ctm_jit::Jit;
 
 const SIDE: u32 = 32;
@@ -123,7 +123,7 @@ fn drawn(
 ) -> Counts {
     let (positions, parameters): ([&[_]; 1], [&[_]; 1]) = ([&given.positions], [&given.parameter]);
     let (constants, memory) = (Constants::default(), Arrays::default());
-    let stage = Stage { program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
+    let stage = StageProgram { program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
     let source = VertexSource::Given { positions: &positions, parameters: &parameters };
     let mut state = DrawState::new(source, PixelSource::Program(stage));
     let viewports = [Viewport::of_size(SIDE, SIDE, false)];
@@ -208,8 +208,13 @@ fn linear_and_flat_parameters() {
         let mut canvas = Canvas::new(ColourFormat::RGBA32F, 1);
         let (positions, parameters): ([&[_]; 1], [&[_]; 1]) = ([&given.positions], [&given.parameter]);
         let (constants, memory, program) = (Constants::default(), Arrays::default(), passes_on());
-        let stage =
-            Stage { program: &program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
+        let stage = StageProgram {
+            program: &program,
+            fetch_program: None,
+            constants: &constants,
+            memory: &memory,
+            semantics: &[],
+        };
         let source = VertexSource::Given { positions: &positions, parameters: &parameters };
         let mut state = DrawState::new(source, PixelSource::Program(stage));
         let viewports = [Viewport::of_size(SIDE, SIDE, false)];
@@ -238,7 +243,7 @@ fn parameters_that_nobody_exports_have_their_default() {
     let (positions, parameters): ([&[_]; 1], [&[_]; 1]) = ([&given.positions], [&given.parameter]);
     let (constants, memory, program) = (Constants::default(), Arrays::default(), passes_on());
     let stage =
-        Stage { program: &program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
+        StageProgram { program: &program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
     let source = VertexSource::Given { positions: &positions, parameters: &parameters };
     let mut state = DrawState::new(source, PixelSource::Program(stage));
     let viewports = [Viewport::of_size(SIDE, SIDE, false)];
@@ -476,7 +481,7 @@ fn sprites_have_coordinates() {
     let (positions, parameters): ([&[_]; 1], [&[_]; 1]) = ([&given.positions], [&given.parameter]);
     let (constants, memory, program) = (Constants::default(), Arrays::default(), passes_on());
     let stage =
-        Stage { program: &program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
+        StageProgram { program: &program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
     let source = VertexSource::Given { positions: &positions, parameters: &parameters };
     let mut state = DrawState::new(source, PixelSource::Program(stage));
     let viewports = [Viewport::of_size(SIDE, SIDE, false)];

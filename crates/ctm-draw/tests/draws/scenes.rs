@@ -46,14 +46,15 @@ fn scene(engine: &dyn Engine, options: Options, seed: u64, samples: u32) -> (Vec
     memory.buffers.insert(0, BufferData { stride_bytes: 32, format: Format::default(), bytes });
     let (constants, none) = (Constants::default(), Arrays::default());
     let (fetch, vertex, pixel) = (text(FETCH), text(VERTEX), passes_on());
-    let vertex = Stage {
+    let vertex = StageProgram {
         program: &vertex,
         fetch_program: Some(&fetch),
         constants: &constants,
         memory: &memory,
         semantics: &SEMANTICS,
     };
-    let pixel = Stage { program: &pixel, fetch_program: None, constants: &constants, memory: &none, semantics: &[] };
+    let pixel =
+        StageProgram { program: &pixel, fetch_program: None, constants: &constants, memory: &none, semantics: &[] };
     let mut state = DrawState::new(VertexSource::Program(vertex), PixelSource::Program(pixel));
     let viewports = [Viewport::of_size(SIDE, SIDE, false)];
     state.clip = ClipState { viewports: &viewports, guard_band: [8.0; 2], ..ClipState::default() };
@@ -138,7 +139,8 @@ fn quads_are_merged_as_samples_are() {
         let source = VertexSource::Given { positions: &positions, parameters: &parameters };
         let kills = case / 2 % 2 == 1;
         let program = &programs[usize::from(kills)];
-        let stage = Stage { program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
+        let stage =
+            StageProgram { program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
         let mut state = DrawState::new(source, PixelSource::Program(stage));
         let viewports = [Viewport::of_size(SIDE, SIDE, false)];
         state.clip.viewports = &viewports;
@@ -217,8 +219,13 @@ fn rectangles_fill_all_samples() {
         let given = Given::new(&corners.map(|at| (at, [0.25, 0.5, 0.75, 0.125])));
         let (positions, parameters): ([&[_]; 1], [&[_]; 1]) = ([&given.positions], [&given.parameter]);
         let (constants, memory) = (Constants::default(), Arrays::default());
-        let stage =
-            Stage { program: &program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
+        let stage = StageProgram {
+            program: &program,
+            fetch_program: None,
+            constants: &constants,
+            memory: &memory,
+            semantics: &[],
+        };
         let source = VertexSource::Given { positions: &positions, parameters: &parameters };
         let mut state = DrawState::new(source, PixelSource::Program(stage));
         let viewports = [Viewport::of_size(SIDE, SIDE, false)];

@@ -7,7 +7,7 @@ use ctm_draw::layout::{ArrayMode, Layout, Tiling};
 use ctm_draw::state::{
     AlphaTest, Blend, BlendEquation, ClipState, Combine, Compare, DepthCopy, DepthOffset, Draw, DrawState, Factor,
     Fill, GeometryOutput, GeometryState, Indices, Interpolation, LogicOp, PixelInput, PixelSource, Place, Rect,
-    SamplePattern, Stage, StencilFace, StencilOp, Stipple, StreamOutput, Topology, VertexSource, Viewport,
+    SamplePattern, StageProgram, StencilFace, StencilOp, Stipple, StreamOutput, Topology, VertexSource, Viewport,
 };
 use ctm_draw::{ColourTarget, Counts, DepthTarget, Options, StreamBuffer, Targets, clear_colour, clear_depth, draw};
 use ctm_exec::Engine;
@@ -16,7 +16,7 @@ use ctm_exec::r700::resources::{BufferData, Filter, Image, Texture, Wrap};
 use ctm_exec::r700::{Arrays, Constants, Sampler};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::ops::DataFormat;
-use ctm_isa::r700::text::{Options as TextOptions, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use ctm_testkit::r700::chain::{EXPORT, FETCH, GEOMETRY, SEMANTICS, STREAMING};
 
 /// How many bytes a state reads.
@@ -155,9 +155,14 @@ pub fn drawn(bytes: &[u8], engine: &dyn Engine, options: &Options) -> Outcome {
     let (fetch, geometry, copy) = (text(FETCH), text(GEOMETRY), text(COPY));
     let which = c.byte();
     let pixel = text(PIXELS[usize::from(which) % PIXELS.len()]);
-    let stage =
-        |program| Stage { program, fetch_program: None, constants: &constants, memory: &looked_up, semantics: &[] };
-    let first = Stage { fetch_program: Some(&fetch), memory: &memory, semantics: &SEMANTICS, ..stage(&vertex) };
+    let stage = |program| StageProgram {
+        program,
+        fetch_program: None,
+        constants: &constants,
+        memory: &looked_up,
+        semantics: &[],
+    };
+    let first = StageProgram { fetch_program: Some(&fetch), memory: &memory, semantics: &SEMANTICS, ..stage(&vertex) };
     let pixels = if which < 240 { PixelSource::Program(stage(&pixel)) } else { PixelSource::Nothing };
     let mut state = DrawState::new(VertexSource::Program(first), pixels);
     if way == 2 {

@@ -49,7 +49,7 @@ impl std::fmt::Display for LaneState {
 
 /// An entry of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Frame {
+pub enum StackFrame {
     /// A loop: iterations left, this one included (`None`: no count), and its index aL if it has one.
     Loop {
         /// Iterations left.
@@ -63,7 +63,7 @@ pub enum Frame {
     State,
 }
 
-impl std::fmt::Display for Frame {
+impl std::fmt::Display for StackFrame {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Loop { left, index } => {
@@ -87,7 +87,7 @@ pub struct Flow {
     /// Each lane of the group or wavefront.
     pub lanes: Vec<LaneFlow>,
     /// The stack, outermost first. X1K: loops, then addresses.
-    pub stack: Vec<Frame>,
+    pub stack: Vec<StackFrame>,
     /// Where it goes on; `None` when the program has ended.
     pub next: Option<u32>,
 }

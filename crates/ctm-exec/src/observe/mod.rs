@@ -20,6 +20,6 @@ pub mod tap;
 mod unit;
 
 pub use event::{ALL_PARTS, At, Detail, Event, LaneEvent, Lanes, Read, Write};
-pub use flow::{Flow, Frame, LaneFlow, LaneState};
-pub use place::{Isa, Place, PlaceError};
+pub use flow::{Flow, LaneFlow, LaneState, StackFrame};
+pub use place::{Place, PlaceError, WatchedIsa};
 pub use unit::{Snapshot, Unit, Watcher, Wish};

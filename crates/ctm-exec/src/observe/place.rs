@@ -6,7 +6,7 @@ use std::fmt;
 
 /// Which machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Isa {
+pub enum WatchedIsa {
     /// The X1K.
     X1k,
     /// The R700.
@@ -188,7 +188,7 @@ impl Place {
     ///
     /// # Errors
     /// The error in the name, and the allowed ones.
-    pub fn parse(isa: Isa, name: &str) -> Result<Vec<Self>, PlaceError> {
+    pub fn parse(isa: WatchedIsa, name: &str) -> Result<Vec<Self>, PlaceError> {
         let wrong = || PlaceError::Unknown { name: name.to_owned() };
         let (base, channels) = match name.split_once('.') {
             None => (name, None),
@@ -218,27 +218,27 @@ impl Place {
         };
         let byte = |limit: u16| below(limit).map(|n| n as u8);
         match (isa, kind, number) {
-            (Isa::X1k, "r", Some(_)) => byte(128).map(|n| all(&|c| Self::Temp(n, c))),
-            (Isa::X1k, "c", Some(_)) => byte(256).map(|n| all(&|c| Self::Constant(n, c))),
-            (Isa::X1k, "o", Some(_)) => byte(4).map(|n| all(&|c| Self::Output(n, c))),
-            (Isa::X1k, "p", None) => Ok(all(&Self::Predicate)),
-            (Isa::X1k, "res", None) => one(Self::AluResult),
-            (Isa::X1k, "w", None) => one(Self::ConditionalValue),
-            (Isa::X1k, "covered", None) => one(Self::Covered),
-            (Isa::R700, "r", Some(_)) => byte(128).map(|n| all(&|c| Self::Gpr(n, c))),
-            (Isa::R700, "g", Some(_)) => byte(124).map(|n| all(&|c| Self::Global(n, c))),
-            (Isa::R700, "c", Some(_)) => below(256).map(|n| all(&|c| Self::ConstantFile(n, c))),
-            (Isa::R700, "pv", None) => Ok(all(&Self::Pv)),
-            (Isa::R700, "ar", None) => Ok(all(&Self::Ar)),
-            (Isa::R700, "ps", None) => one(Self::Ps),
-            (Isa::R700, "p", None) => one(Self::ClausePredicate),
-            (Isa::R700, "exec", None) => one(Self::Execute),
-            (Isa::R700, "killed", None) => one(Self::Killed),
-            (Isa::R700, "valid", None) => one(Self::Valid),
-            (Isa::R700, "pix", Some(_)) => byte(8).map(|n| all(&|c| Self::Export(Target::Pixel(n), c))),
-            (Isa::R700, "pos", Some(_)) => byte(4).map(|n| all(&|c| Self::Export(Target::Position(n), c))),
-            (Isa::R700, "param", Some(_)) => byte(32).map(|n| all(&|c| Self::Export(Target::Parameter(n), c))),
-            (Isa::R700, "depth", None) => Ok(all(&|c| Self::Export(Target::Depth, c))),
+            (WatchedIsa::X1k, "r", Some(_)) => byte(128).map(|n| all(&|c| Self::Temp(n, c))),
+            (WatchedIsa::X1k, "c", Some(_)) => byte(256).map(|n| all(&|c| Self::Constant(n, c))),
+            (WatchedIsa::X1k, "o", Some(_)) => byte(4).map(|n| all(&|c| Self::Output(n, c))),
+            (WatchedIsa::X1k, "p", None) => Ok(all(&Self::Predicate)),
+            (WatchedIsa::X1k, "res", None) => one(Self::AluResult),
+            (WatchedIsa::X1k, "w", None) => one(Self::ConditionalValue),
+            (WatchedIsa::X1k, "covered", None) => one(Self::Covered),
+            (WatchedIsa::R700, "r", Some(_)) => byte(128).map(|n| all(&|c| Self::Gpr(n, c))),
+            (WatchedIsa::R700, "g", Some(_)) => byte(124).map(|n| all(&|c| Self::Global(n, c))),
+            (WatchedIsa::R700, "c", Some(_)) => below(256).map(|n| all(&|c| Self::ConstantFile(n, c))),
+            (WatchedIsa::R700, "pv", None) => Ok(all(&Self::Pv)),
+            (WatchedIsa::R700, "ar", None) => Ok(all(&Self::Ar)),
+            (WatchedIsa::R700, "ps", None) => one(Self::Ps),
+            (WatchedIsa::R700, "p", None) => one(Self::ClausePredicate),
+            (WatchedIsa::R700, "exec", None) => one(Self::Execute),
+            (WatchedIsa::R700, "killed", None) => one(Self::Killed),
+            (WatchedIsa::R700, "valid", None) => one(Self::Valid),
+            (WatchedIsa::R700, "pix", Some(_)) => byte(8).map(|n| all(&|c| Self::Export(Target::Pixel(n), c))),
+            (WatchedIsa::R700, "pos", Some(_)) => byte(4).map(|n| all(&|c| Self::Export(Target::Position(n), c))),
+            (WatchedIsa::R700, "param", Some(_)) => byte(32).map(|n| all(&|c| Self::Export(Target::Parameter(n), c))),
+            (WatchedIsa::R700, "depth", None) => Ok(all(&|c| Self::Export(Target::Depth, c))),
             _ => Err(wrong()),
         }
     }
@@ -320,7 +320,7 @@ impl Place {
 }
 
 /// The places of a name with an index: `lds[12]`, `s0[12,5].r`, `t0[12,5,0]/0.x`; all in small letters.
-fn in_array(isa: Isa, array: &str, index: &str, channels: Option<&[u8]>) -> Option<Vec<Place>> {
+fn in_array(isa: WatchedIsa, array: &str, index: &str, channels: Option<&[u8]>) -> Option<Vec<Place>> {
     let (index, level) = index.split_once(']')?;
     let numbers: Vec<u32> =
         index.strip_prefix('+').unwrap_or(index).split(',').map(|n| n.trim().parse().ok()).collect::<Option<_>>()?;
@@ -330,7 +330,7 @@ fn in_array(isa: Isa, array: &str, index: &str, channels: Option<&[u8]>) -> Opti
     let small = |n: u32| u16::try_from(n).ok();
     let all = |make: &dyn Fn(u8) -> Place| channels.unwrap_or(&[0, 1, 2, 3]).iter().map(|&c| make(c)).collect();
     let one = |place: Place| (channels.is_none() && level.is_empty()).then(|| vec![place]);
-    if let ("t", Some(id), &[x, y, z], Isa::R700) = (kind, id, numbers.as_slice(), isa) {
+    if let ("t", Some(id), &[x, y, z], WatchedIsa::R700) = (kind, id, numbers.as_slice(), isa) {
         let at = [small(x)?, small(y)?, small(z)?];
         let level = level.strip_prefix('/')?.parse().ok()?;
         return Some(all(&|element| Place::Texel { id, at, level, element }));
@@ -339,22 +339,24 @@ fn in_array(isa: Isa, array: &str, index: &str, channels: Option<&[u8]>) -> Opti
         return None;
     }
     match (isa, kind, id, numbers.as_slice()) {
-        (Isa::X1k, "s", Some(input), &[x, y]) => {
+        (WatchedIsa::X1k, "s", Some(input), &[x, y]) => {
             let (x, y) = (small(x)?, small(y)?);
             (input < 16).then(|| all(&|channel| Place::Element { input, x, y, channel }))
         }
-        (Isa::X1k, "o", Some(0), &[x, y]) => one(Place::Uncached(x, y)),
-        (Isa::R700, "kc", Some(set @ 0..2), &[n]) => {
+        (WatchedIsa::X1k, "o", Some(0), &[x, y]) => one(Place::Uncached(x, y)),
+        (WatchedIsa::R700, "kc", Some(set @ 0..2), &[n]) => {
             let n = u8::try_from(n).ok()?;
             Some(all(&|e| Place::Kcache(set, n, e)))
         }
-        (Isa::R700, "scratch", None, &[n]) => {
+        (WatchedIsa::R700, "scratch", None, &[n]) => {
             let n = small(n)?;
             Some(all(&|e| Place::Scratch(n, e)))
         }
-        (Isa::R700, "lds", None, &[n]) => one(Place::Share(small(n).filter(|&n| usize::from(n) < SHARE_DWORDS)?)),
-        (Isa::R700, "b", Some(id), &[offset]) => one(Place::Buffer(id, offset)),
-        (Isa::R700, ..) => {
+        (WatchedIsa::R700, "lds", None, &[n]) => {
+            one(Place::Share(small(n).filter(|&n| usize::from(n) < SHARE_DWORDS)?))
+        }
+        (WatchedIsa::R700, "b", Some(id), &[offset]) => one(Place::Buffer(id, offset)),
+        (WatchedIsa::R700, ..) => {
             let space = Space::ALL.into_iter().find(|space| space.name() == array)?;
             let &[dword] = numbers.as_slice() else { return None };
             one(Place::Dword(space, dword))
@@ -373,10 +375,10 @@ mod tests {
             [Place::Temp(3, 1), Place::Output(0, 3), Place::Predicate(2), Place::AluResult, Place::Constant(255, 0)];
         let r700 = [Place::Gpr(127, 1), Place::Pv(3), Place::Ps, Place::Export(Target::Parameter(31), 2), Place::Ar(0)];
         for place in x1k {
-            assert_eq!(Place::parse(Isa::X1k, &place.to_string()), Ok(vec![place]));
+            assert_eq!(Place::parse(WatchedIsa::X1k, &place.to_string()), Ok(vec![place]));
         }
         for place in r700 {
-            assert_eq!(Place::parse(Isa::R700, &place.to_string()), Ok(vec![place]));
+            assert_eq!(Place::parse(WatchedIsa::R700, &place.to_string()), Ok(vec![place]));
         }
         let memory = [
             Place::Kcache(1, 3, 2),
@@ -388,39 +390,42 @@ mod tests {
             Place::Buffer(160, 16),
         ];
         for place in memory {
-            assert_eq!(Place::parse(Isa::R700, &place.to_string()), Ok(vec![place]));
+            assert_eq!(Place::parse(WatchedIsa::R700, &place.to_string()), Ok(vec![place]));
         }
         for place in [Place::Element { input: 3, x: 12, y: 5, channel: 3 }, Place::Uncached(12, 5)] {
-            assert_eq!(Place::parse(Isa::X1k, &place.to_string()), Ok(vec![place]));
+            assert_eq!(Place::parse(WatchedIsa::X1k, &place.to_string()), Ok(vec![place]));
         }
-        assert_eq!(Place::parse(Isa::X1k, "s0[1,2]").map(|p| p.len()), Ok(4));
-        assert_eq!(Place::parse(Isa::R700, "scratch[3].yx"), Ok(vec![Place::Scratch(3, 1), Place::Scratch(3, 0)]));
-        assert_eq!(Place::parse(Isa::X1k, "r2").map(|p| p.len()), Ok(4));
-        assert_eq!(Place::parse(Isa::X1k, "r2.xw"), Ok(vec![Place::Temp(2, 0), Place::Temp(2, 3)]));
+        assert_eq!(Place::parse(WatchedIsa::X1k, "s0[1,2]").map(|p| p.len()), Ok(4));
+        assert_eq!(
+            Place::parse(WatchedIsa::R700, "scratch[3].yx"),
+            Ok(vec![Place::Scratch(3, 1), Place::Scratch(3, 0)])
+        );
+        assert_eq!(Place::parse(WatchedIsa::X1k, "r2").map(|p| p.len()), Ok(4));
+        assert_eq!(Place::parse(WatchedIsa::X1k, "r2.xw"), Ok(vec![Place::Temp(2, 0), Place::Temp(2, 3)]));
     }
 
     #[test]
     fn what_is_no_name_is_said() {
         for (isa, name) in [
-            (Isa::X1k, "r128"),
-            (Isa::X1k, "R"),
-            (Isa::X1k, "r1."),
-            (Isa::R700, "PIX8"),
-            (Isa::X1k, "res.r"),
-            (Isa::X1k, "s16[0,0]"),
-            (Isa::X1k, "s0[0]"),
-            (Isa::X1k, "lds[0]"),
-            (Isa::R700, "lds[4096]"),
-            (Isa::R700, "lds[1"),
-            (Isa::R700, "lds[].x"),
-            (Isa::R700, "stream4[0]"),
-            (Isa::R700, "t0[1,2,3]"),
-            (Isa::R700, "kc2[0]"),
-            (Isa::R700, "[1]"),
+            (WatchedIsa::X1k, "r128"),
+            (WatchedIsa::X1k, "R"),
+            (WatchedIsa::X1k, "r1."),
+            (WatchedIsa::R700, "PIX8"),
+            (WatchedIsa::X1k, "res.r"),
+            (WatchedIsa::X1k, "s16[0,0]"),
+            (WatchedIsa::X1k, "s0[0]"),
+            (WatchedIsa::X1k, "lds[0]"),
+            (WatchedIsa::R700, "lds[4096]"),
+            (WatchedIsa::R700, "lds[1"),
+            (WatchedIsa::R700, "lds[].x"),
+            (WatchedIsa::R700, "stream4[0]"),
+            (WatchedIsa::R700, "t0[1,2,3]"),
+            (WatchedIsa::R700, "kc2[0]"),
+            (WatchedIsa::R700, "[1]"),
         ] {
             assert!(Place::parse(isa, name).is_err(), "{name}");
         }
-        assert!(Place::parse(Isa::X1k, "r128").unwrap_err().to_string().contains("0 to 127"));
-        assert!(Place::parse(Isa::X1k, "r99999999").is_err());
+        assert!(Place::parse(WatchedIsa::X1k, "r128").unwrap_err().to_string().contains("0 to 127"));
+        assert!(Place::parse(WatchedIsa::X1k, "r99999999").is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::event::{Detail, Event};
 use super::flow::Flow;
-use super::place::{Isa, Place};
+use super::place::{Place, WatchedIsa};
 use crate::domain::Position;
 use crate::fault::Fault;
 use crate::{r700, x1k};
@@ -37,10 +37,10 @@ macro_rules! both {
 impl Unit<'_> {
     /// Which machine.
     #[must_use]
-    pub const fn isa(&self) -> Isa {
+    pub const fn isa(&self) -> WatchedIsa {
         match self {
-            Self::X1k(_) => Isa::X1k,
-            Self::R700(_) => Isa::R700,
+            Self::X1k(_) => WatchedIsa::X1k,
+            Self::R700(_) => WatchedIsa::R700,
         }
     }
 

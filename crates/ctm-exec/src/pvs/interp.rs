@@ -11,13 +11,13 @@ use ctm_isa::pvs::flow::{Action, FlowTable, action};
 use ctm_isa::pvs::formats::Src;
 use ctm_isa::pvs::inst::{Inst, RegisterAddress};
 use ctm_isa::pvs::ops::{AddrMode, Class, DstType, FlowOp, MacroOp, MathOp, Op, Select, SrcType, VectorOp};
-use ctm_isa::pvs::{ALTERNATE_TEMPORARIES, FLOW_STACK, INPUTS, OUTPUTS, Program, TEMPORARY_ADDRESSES};
+use ctm_isa::pvs::{ALTERNATE_TEMPORARIES, FLOW_STACK, INPUTS, OUTPUTS, TEMPORARY_ADDRESSES, VertexProgram};
 use ctm_isa::table::FieldError;
 use ops::Comparison::{Eq, Gt, Gte, Neq};
 
 /// A program with its words decoded.
 #[derive(Clone, Debug)]
-pub struct Code {
+pub struct DecodedProgram {
     insts: Vec<Result<Inst, FieldError>>,
     first: u16,
     last: u16,
@@ -26,10 +26,10 @@ pub struct Code {
     const_max: u8,
 }
 
-impl Code {
+impl DecodedProgram {
     /// Decodes a program. Words without a meaning are a fault when a vertex executes them.
     #[must_use]
-    pub fn new(program: &Program) -> Self {
+    pub fn new(program: &VertexProgram) -> Self {
         Self {
             insts: program.words.iter().map(Inst::decode).collect(),
             first: program.first,
@@ -99,7 +99,7 @@ struct Frame {
 /// assert_eq!(vertex.outputs[0], [6f32.to_bits(); 4]);
 /// # Ok::<(), ctm_exec::Fault>(())
 /// ```
-pub fn run(code: &Code, constants: &[Vector], vertex: &mut Vertex, budget: u64) -> Result<u64, Fault> {
+pub fn run(code: &DecodedProgram, constants: &[Vector], vertex: &mut Vertex, budget: u64) -> Result<u64, Fault> {
     let mut machine = Machine { code, constants, vertex, al: 0, open: Vec::new(), frames: Vec::new() };
     let mut pc = code.first;
     let mut executed = 0;
@@ -121,7 +121,7 @@ pub fn run(code: &Code, constants: &[Vector], vertex: &mut Vertex, budget: u64) 
 }
 
 struct Machine<'a> {
-    code: &'a Code,
+    code: &'a DecodedProgram,
     constants: &'a [Vector],
     vertex: &'a mut Vertex,
     /// The loop index.

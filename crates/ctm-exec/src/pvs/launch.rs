@@ -1,11 +1,11 @@
 //! Launches: a program on many vertices.
 
-use super::{BUDGET, Code, Vector, Vertex, run};
+use super::{BUDGET, DecodedProgram, Vector, Vertex, run};
 use crate::clock::Instant;
 use crate::domain::Position;
 use crate::fault::{Budget, Fault, FaultKind};
 use crate::watch::Control;
-use ctm_isa::pvs::{INPUTS, OUTPUTS, Program};
+use ctm_isa::pvs::{INPUTS, OUTPUTS, VertexProgram};
 use rayon::prelude::*;
 
 /// Vertices that one thread runs at a time.
@@ -16,9 +16,9 @@ pub type Outputs = [Vector; OUTPUTS];
 
 /// A program, its constants, and the input vectors of the vertices that it runs on.
 #[derive(Clone, Copy, Debug)]
-pub struct Launch<'a> {
+pub struct PvsLaunch<'a> {
     /// The program.
-    pub program: &'a Program,
+    pub program: &'a VertexProgram,
     /// The machine's constants, from 0; those that it lacks are (0, 0, 0, 0).
     pub constants: &'a [Vector],
     /// The inputs of each vertex.
@@ -33,8 +33,8 @@ pub struct Launch<'a> {
 ///
 /// # Errors
 /// The fault of the first vertex that did wrong; its position has the vertex as `i`.
-pub fn run_launch(control: &Control, launch: &Launch<'_>) -> Result<Vec<Outputs>, Fault> {
-    let code = Code::new(launch.program);
+pub fn run_launch(control: &Control, launch: &PvsLaunch<'_>) -> Result<Vec<Outputs>, Fault> {
+    let code = DecodedProgram::new(launch.program);
     let until = launch.budget.time.and_then(|limit| Instant::now().checked_add(limit));
     let control = until.map_or_else(|| control.clone(), |deadline| control.until(deadline));
     let instructions = launch.budget.instructions_per_group.unwrap_or(BUDGET).min(BUDGET);

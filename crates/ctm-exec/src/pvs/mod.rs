@@ -6,15 +6,15 @@
 //! | `interp` | operands, write masks, predicate, flow control |
 //! | `launch` | a program on many vertices |
 //!
-//! Vertices know nothing of each other: each has its own path. [`Code`] is a program with its words decoded, [`Vertex`] the registers of one vertex,
+//! Vertices know nothing of each other: each has its own path. [`DecodedProgram`] is a program with its words decoded, [`Vertex`] the registers of one vertex,
 //! and [`run`] executes one on the other. Functions that are the same on the X1K, the pixel processor of the same chip, are those of [`crate::x1k::ops`].
 
 pub mod interp;
 mod launch;
 pub mod ops;
 
-pub use interp::{Code, Vertex, run};
-pub use launch::{Launch, Outputs, run_launch};
+pub use interp::{DecodedProgram, Vertex, run};
+pub use launch::{Outputs, PvsLaunch, run_launch};
 
 /// The bits of x, y, z and w.
 pub type Vector = [u32; 4];

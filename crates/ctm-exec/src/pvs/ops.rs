@@ -4,7 +4,7 @@
 //! sign, results are rounded once to single precision where not said otherwise, tiny ones become zeros, every NaN becomes 0x7fffffff: the arithmetic of
 //! the X1K (pvs-encoding §8). Comparisons are IEEE's: false when an operand is NaN, except *not equal*; zeros of both signs are equal.
 
-use crate::float::{INFINITY, NAN, ONE, SIGN, Wide, fma, number};
+use crate::float::{INFINITY, NAN, ONE, SIGN, WideResult, fma, number};
 use crate::transcendental as sequence;
 use crate::x1k::ops::{self as x1k, ZeroRule};
 
@@ -19,7 +19,7 @@ const fn one_or_zero(truth: bool) -> u32 {
 /// The bits of an operand as a result: a denormal becomes a zero, every NaN 0x7fffffff.
 #[must_use]
 pub fn copy(a: u32) -> u32 {
-    Wide::from_bits(a).round()
+    WideResult::from_bits(a).round()
 }
 
 /// `VE_DOT_PRODUCT`: `A.x*B.x + A.y*B.y + A.z*B.z + A.w*B.w`, as DP4 of the X1K.
@@ -32,13 +32,13 @@ pub fn dot_product(a: [u32; 4], b: [u32; 4]) -> u32 {
 #[must_use]
 pub fn multiply(a: u32, b: u32) -> u32 {
     // The product of two single-precision numbers is exact in double precision, so this rounds once.
-    Wide::from_bits(a).scaled(f64::from(number(b))).round()
+    WideResult::from_bits(a).scaled(f64::from(number(b))).round()
 }
 
 /// `VE_ADD`: `A + B`. -0 + 0 is +0.
 #[must_use]
 pub fn add(a: u32, b: u32) -> u32 {
-    Wide::sum(f64::from(number(a)), f64::from(number(b))).round()
+    WideResult::sum(f64::from(number(a)), f64::from(number(b))).round()
 }
 
 /// `VE_MULTIPLY_ADD`, `PVS_MACRO_OP_2CLK_MADD`: `A * B + C`, rounded once.
@@ -87,7 +87,7 @@ pub const fn set_less_than(a: u32, b: u32) -> u32 {
 #[must_use]
 pub fn multiply_x2_add(a: u32, b: u32, c: u32) -> u32 {
     // Doubling changes no digit of the product in double precision.
-    Wide::sum(f64::from(number(a)) * f64::from(number(b)) * 2.0, f64::from(number(c))).round()
+    WideResult::sum(f64::from(number(a)) * f64::from(number(b)) * 2.0, f64::from(number(c))).round()
 }
 
 /// `VE_MULTIPLY_CLAMP`: `min(max(A * B, 0), C)`. UNVERIFIED (pvs-encoding §4).
@@ -99,7 +99,7 @@ pub fn multiply_clamp(a: u32, b: u32, c: u32) -> u32 {
 /// `VE_FLT2FIX_DX`: `floor(A)`, as a float; [`to_integer`] makes the integer of A0.
 #[must_use]
 pub fn flt2fix_dx(a: u32) -> u32 {
-    Wide::from(number(a).floor()).round()
+    WideResult::from(number(a).floor()).round()
 }
 
 /// `VE_FLT2FIX_DX_RND`: `floor(A + 0.5)`, the sum exact.
@@ -109,7 +109,7 @@ pub fn flt2fix_dx_rnd(a: u32) -> u32 {
     // is the same.
     #[allow(clippy::cast_possible_truncation, reason = "an integer of the size of a float")]
     let floor = (f64::from(number(a)) + 0.5).floor() as f32;
-    Wide::from(floor).round()
+    WideResult::from(floor).round()
 }
 
 /// The integer of A0 for a float: its floor, clamped to -32768..=32767; 0 of NaN (pvs-encoding §4).

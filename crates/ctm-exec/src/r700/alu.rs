@@ -4,14 +4,14 @@
 //! anything is written; then x, y, z, w write, then t, whose result wins where both write the same element (R700 §4.9.2).
 
 use super::checks::{CONSTANT_OUT_OF_BOUNDS, REGISTER_OUT_OF_BOUNDS, SHIFT_BEYOND, UNLOCKED_CONSTANT, Watch, Watching};
-use super::single::{Effect, Scalar, Value, factor, float, op2, op3, output, plain};
+use super::single::{Effect, Scalar, SlotResult, factor, float, op2, op3, output, plain};
 use super::{Constants, ops, ops64};
 use crate::fault::FaultKind;
 use crate::float::{NAN, SIGN, number};
 use crate::observe::LaneEvent;
 use ctm_isa::r700::inst::{AluClause, AluInst, Broken, Group, Operand};
 use ctm_isa::r700::ops::{
-    AluOp, Chan, IndexMode, KcacheMode, Omod, Op2, Op3, PredSel, Slots, Source, SpecialSel, Unit,
+    AluOp, AluUnit, Chan, IndexMode, KcacheMode, Omod, Op2, Op3, PredSel, Slots, Source, SpecialSel,
 };
 use ctm_isa::r700::{GPRS, KCACHE_LINE};
 use ctm_isa::table::{FieldError, FieldValue};
@@ -149,7 +149,7 @@ fn special(sel: SpecialSel, element: usize, group: &Group, lane: &Lane<'_>) -> u
             lane.pv[element]
         }
         SpecialSel::Ps => {
-            lane.watched(|watch| watch.previous_read(Unit::T as usize));
+            lane.watched(|watch| watch.previous_read(AluUnit::T as usize));
             lane.ps
         }
     }
@@ -306,7 +306,7 @@ impl ClauseContext<'_> {
     /// The results of a reduction for x, y, z and w (R700 §4.8.2.1).
     fn reduction(&self, lane: &Lane<'_>, group: &Group, op: AluOp) -> Result<[Scalar; 4], FaultKind> {
         let (mut a, mut b) = ([0.0; 4], [0.0; 4]);
-        for (element, unit) in [Unit::X, Unit::Y, Unit::Z, Unit::W].into_iter().enumerate() {
+        for (element, unit) in [AluUnit::X, AluUnit::Y, AluUnit::Z, AluUnit::W].into_iter().enumerate() {
             let inst = partner(group, unit, op)?;
             a[element] = number(self.operand(lane, group, inst, 0)?);
             b[element] = number(self.operand(lane, group, inst, 1)?);
@@ -325,8 +325,8 @@ impl ClauseContext<'_> {
     }
 
     /// The result of a 64-bit operation in one slot pair (R700 §4.12, r700-encoding §4), as `[low, high]`.
-    fn pair(&self, lane: &Lane<'_>, group: &Group, op: AluOp, first: Unit) -> Result<([u32; 2], Effect), FaultKind> {
-        let second = if first == Unit::X { Unit::Y } else { Unit::W };
+    fn pair(&self, lane: &Lane<'_>, group: &Group, op: AluOp, first: AluUnit) -> Result<([u32; 2], Effect), FaultKind> {
+        let second = if first == AluUnit::X { AluUnit::Y } else { AluUnit::W };
         let (high, low) = (partner(group, first, op)?, partner(group, second, op)?);
         let a = self.double(lane, group, (high, low), 0)?;
         let compared = |holds: bool| ([ops64::pred_set_64(holds); 2], Effect::Predicate(holds));
@@ -342,7 +342,7 @@ impl ClauseContext<'_> {
             AluOp::Op2(Op2::Flt64ToFlt32) => {
                 let single = f32::from_bits(ops64::flt64_to_flt32(a));
                 let modified = high.omod() != Omod::Off || high.clamp();
-                let value = if modified { Value::Float(single) } else { Value::Plain(single.to_bits()) };
+                let value = if modified { SlotResult::Float(single) } else { SlotResult::Plain(single.to_bits()) };
                 return Ok(([self.written(value, high), 0], Effect::None));
             }
             AluOp::Op2(Op2::PredSete64) => return Ok(compared(ops64::sete_64(a, b()?))),
@@ -355,7 +355,7 @@ impl ClauseContext<'_> {
 
     /// The results of a four-slot 64-bit operation for x, y, z and w.
     fn quad(&self, lane: &Lane<'_>, group: &Group, op: AluOp) -> Result<[u32; 4], FaultKind> {
-        let units = [Unit::X, Unit::Y, Unit::Z, Unit::W].map(|unit| partner(group, unit, op));
+        let units = [AluUnit::X, AluUnit::Y, AluUnit::Z, AluUnit::W].map(|unit| partner(group, unit, op));
         let [x, y, z, w] = units;
         let (x, y, z, w) = (x?, y?, z?, w?);
         let source = |index| self.double(lane, group, (x, w), index);
@@ -380,7 +380,7 @@ impl ClauseContext<'_> {
     }
 
     /// The outcome of one instruction, before its group writes.
-    fn compute(&self, lane: &Lane<'_>, group: &Group, unit: Unit, inst: &AluInst) -> Result<UnitOutcome, FaultKind> {
+    fn compute(&self, lane: &Lane<'_>, group: &Group, unit: AluUnit, inst: &AluInst) -> Result<UnitOutcome, FaultKind> {
         let enabled = match inst.word0.pred_sel {
             PredSel::Off => true,
             PredSel::Zero => !lane.predicate,
@@ -422,7 +422,7 @@ impl ClauseContext<'_> {
             }
             Slots::Reduction => *self.reduction(lane, group, op)?.get(unit as usize).ok_or_else(|| malformed(op))?,
             Slots::Pair64 => {
-                let first = if matches!(unit, Unit::X | Unit::Y) { Unit::X } else { Unit::Z };
+                let first = if matches!(unit, AluUnit::X | AluUnit::Y) { AluUnit::X } else { AluUnit::Z };
                 let (result, effect) = self.pair(lane, group, op, first)?;
                 return Ok(UnitOutcome::Result(result[unit as usize & 1], effect));
             }
@@ -435,7 +435,7 @@ impl ClauseContext<'_> {
     }
 
     /// The bits of a result after output modifier and clamp; a clamped NaN stays one without DX10_CLAMP.
-    fn written(&self, value: Value, inst: &AluInst) -> u32 {
+    fn written(&self, value: SlotResult, inst: &AluInst) -> u32 {
         let unclamped = output(value, inst.omod(), false);
         let keeps_nan = inst.clamp() && !self.dx10_clamp && f32::from_bits(unclamped).is_nan();
         if keeps_nan { unclamped } else { output(value, inst.omod(), inst.clamp()) }
@@ -488,7 +488,7 @@ impl ClauseContext<'_> {
         }
         // Writes through AR use the address register from before the group, so effects come last.
         for (unit, entry) in done.iter().enumerate() {
-            let previous = if unit == Unit::T as usize { &mut lane.ps } else { &mut lane.pv[unit] };
+            let previous = if unit == AluUnit::T as usize { &mut lane.ps } else { &mut lane.pv[unit] };
             match entry {
                 None | Some((_, UnitOutcome::Nop)) => *previous = 0,
                 Some((_, UnitOutcome::Disabled)) => {}
@@ -575,7 +575,7 @@ pub(super) fn global_register(base: u8, index: i32, globals: usize) -> Option<Re
 }
 
 /// The instruction of a unit, if it is the same operation.
-fn partner(group: &Group, unit: Unit, op: AluOp) -> Result<&AluInst, FaultKind> {
+fn partner(group: &Group, unit: AluUnit, op: AluOp) -> Result<&AluInst, FaultKind> {
     group.unit(unit).filter(|inst| inst.op() == op).ok_or_else(|| malformed(op))
 }
 

@@ -4,7 +4,7 @@
 //! on it.
 
 use super::Space;
-use crate::checks::{LIMIT, Rule, rules};
+use crate::checks::{LIMIT, RunRule, rules};
 use crate::domain::Position;
 use crate::outcome::Finding;
 use ctm_isa::r700::GPRS;
@@ -89,7 +89,7 @@ pub struct Checks {
 
 impl Checks {
     /// Notes a finding, unless the rule has been noted for this instruction.
-    pub fn note(&mut self, rule: Rule, at: At, message: impl FnOnce() -> String) {
+    pub fn note(&mut self, rule: RunRule, at: At, message: impl FnOnce() -> String) {
         if self.found.len() < LIMIT && self.noted.insert((rule.name, at.pc, at.item)) {
             self.found.push(Finding { rule: rule.name, pc: at.pc, position: at.position, message: message() });
         }
@@ -189,7 +189,7 @@ pub struct Watch<'a> {
 
 impl Watch<'_> {
     /// Notes a finding of the group that runs.
-    pub fn note(&mut self, rule: Rule, message: impl FnOnce() -> String) {
+    pub fn note(&mut self, rule: RunRule, message: impl FnOnce() -> String) {
         self.checks.note(rule, self.at, message);
     }
 

@@ -1,7 +1,7 @@
 //! The clock model of R700 launches: the cost of an instruction for a wavefront, by its words alone (`docs/clocks.md`).
 
 use ctm_isa::r700::inst::{AluClause, AluInst, Fetch};
-use ctm_isa::r700::ops::{IndexMode, Kind};
+use ctm_isa::r700::ops::{IndexMode, SideEffect};
 
 /// Lanes that execute a group in one clock: 1.25 operations for each of 64 elements make 16 groups of five (R700, glossary, *VLIW design*).
 pub const GROUP_LANES: u64 = 16;
@@ -34,7 +34,7 @@ pub fn delays(clause: &AluClause) -> u32 {
             waited += wait;
             since += wait;
         }
-        let sets = group.slots.iter().any(|slot| slot.inst.op().info().kind == Kind::Mova);
+        let sets = group.slots.iter().any(|slot| slot.inst.op().info().kind == SideEffect::Mova);
         since = if sets { 0 } else { since.saturating_add(1) };
     }
     waited

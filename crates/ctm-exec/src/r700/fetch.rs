@@ -2,7 +2,7 @@
 
 use super::alu::{is_register, relative_read, relative_write};
 use super::checks::{At, Checks, DIVERGENT_GRADIENT, FETCH_OUT_OF_BOUNDS, UNBOUND_SAMPLER, UNKNOWN_SEMANTIC};
-use super::flow::Test;
+use super::flow::PixelSet;
 use super::shared::Shared;
 use super::texture::{self, TextureFetch, selected};
 use super::vertex::{self, VertexFetch, index_offset};
@@ -14,7 +14,7 @@ use ctm_isa::r700::GPRS;
 use ctm_isa::r700::inst::{Fetch, FetchClause, TexFetch, VtxFetch, VtxWord1};
 use ctm_isa::r700::ops::{Cond, Sel, TexOp};
 
-type Step<T> = Result<T, FaultKind>;
+type FetchStep<T> = Result<T, FaultKind>;
 
 impl Wavefront {
     /// A fetch clause: its instructions one after the other, each for all lanes that execute.
@@ -23,12 +23,12 @@ impl Wavefront {
         context: &Context<'_>,
         shared: &mut Shared,
         memory: &mut dyn Memory,
-        test: Test,
+        test: PixelSet,
         clause: &FetchClause,
         faulty: &mut Option<usize>,
-    ) -> Step<()> {
+    ) -> FetchStep<()> {
         // COND must be ACTIVE here (R700 §3.6.3).
-        let passes = self.flow.test(Test { cond: Cond::Active, ..test });
+        let passes = self.flow.test(PixelSet { cond: Cond::Active, ..test });
         let whole_quads = self.flow.fetched(&passes, true);
         let of = |whole_quad: bool| if whole_quad { &whole_quads } else { &passes };
         for (item, fetch) in clause.fetches.iter().enumerate() {
@@ -111,7 +111,7 @@ impl Wavefront {
         inst: &TexFetch,
         item: usize,
         faulty: &mut Option<usize>,
-    ) -> Step<()> {
+    ) -> FetchStep<()> {
         let memory = with_alternate(memory, inst.word0.alt_const)?;
         let source = self.source_register(context, inst.word0.src_gpr, inst.word0.src_rel);
         let destination = self.destination_register(context, inst.word1.dst_gpr, inst.word1.dst_rel);
@@ -222,7 +222,7 @@ impl Wavefront {
         inst: &VtxFetch,
         item: usize,
         faulty: &mut Option<usize>,
-    ) -> Step<()> {
+    ) -> FetchStep<()> {
         let memory = with_alternate(memory, inst.word2.alt_const)?;
         let offset = index_offset(context.launch, inst.word0.fetch_type);
         let source = self.source_register(context, inst.word0.src_gpr, inst.word0.src_rel);

@@ -4,7 +4,7 @@
 //! twice and differently, programs of compilers decided (docs/r700-open-questions.md).
 
 use crate::fault::FaultKind;
-use crate::observe::{Frame, LaneState};
+use crate::observe::{LaneState, StackFrame};
 use ctm_isa::r700::CALL_DEPTH;
 use ctm_isa::r700::ops::Cond;
 use ctm_isa::r700::program::Chip;
@@ -104,7 +104,7 @@ impl StackEntry {
 
 /// The pixel set of an instruction (R700 §3.6.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Test {
+pub struct PixelSet {
     /// `COND`.
     pub cond: Cond,
     /// The boolean constant that `CF_CONST` names.
@@ -115,7 +115,7 @@ pub struct Test {
     pub valid_pixel: bool,
 }
 
-impl Test {
+impl PixelSet {
     /// `COND` = ACTIVE and neither mode.
     pub const ACTIVE: Self = Self { cond: Cond::Active, boolean: false, whole_quad: false, valid_pixel: false };
 }
@@ -142,7 +142,7 @@ pub struct Flow {
     depth: u32,
 }
 
-type Step<T> = Result<T, FaultKind>;
+type FlowStep<T> = Result<T, FaultKind>;
 
 impl Flow {
     /// A wavefront whose pixels are valid and active, or invalid and inactive.
@@ -201,11 +201,11 @@ impl Flow {
 
     /// The stack, outermost first.
     #[must_use]
-    pub fn frames(&self) -> Vec<Frame> {
+    pub fn frames(&self) -> Vec<StackFrame> {
         let frame = |entry: &StackEntry| match entry {
-            StackEntry::Push(_) => Frame::State,
-            StackEntry::Loop { left, index, .. } => Frame::Loop { left: left.map(u32::from), index: *index },
-            StackEntry::Call { back, .. } => Frame::Call(back.slot),
+            StackEntry::Push(_) => StackFrame::State,
+            StackEntry::Loop { left, index, .. } => StackFrame::Loop { left: left.map(u32::from), index: *index },
+            StackEntry::Call { back, .. } => StackFrame::Call(back.slot),
         };
         self.stack.iter().map(frame).collect()
     }
@@ -215,7 +215,7 @@ impl Flow {
     }
 
     /// Table 3.4, with `active` as the pixels' active bits.
-    fn test_of(&self, test: Test, active: impl Fn(usize) -> bool) -> Vec<bool> {
+    fn test_of(&self, test: PixelSet, active: impl Fn(usize) -> bool) -> Vec<bool> {
         let allowed = match test.cond {
             Cond::Active => true,
             Cond::False => false,
@@ -237,7 +237,7 @@ impl Flow {
 
     /// Which pixels pass the condition test (R700 §3.6.4): they execute the instruction or clause.
     #[must_use]
-    pub fn test(&self, test: Test) -> Vec<bool> {
+    pub fn test(&self, test: PixelSet) -> Vec<bool> {
         self.test_of(test, |lane| self.is_active(lane))
     }
 
@@ -253,7 +253,7 @@ impl Flow {
         passes.iter().enumerate().map(fetched).collect()
     }
 
-    fn push(&mut self, entry: StackEntry) -> Step<()> {
+    fn push(&mut self, entry: StackEntry) -> FlowStep<()> {
         if self.stack.len() >= STACK_ENTRIES {
             return Err(FaultKind::StackOverflow { stack: "program", depth: STACK_ENTRIES });
         }
@@ -263,7 +263,7 @@ impl Flow {
 
     /// Pops `count` pushed states and restores the last of them. Pixels that a loop made inactive stay so: the loop gives them back. In valid
     /// pixel mode the invalid ones of the restored pixels become inactive (R700 §3.6.2).
-    fn pop_states(&mut self, count: u8, valid_pixel: bool) -> Step<()> {
+    fn pop_states(&mut self, count: u8, valid_pixel: bool) -> FlowStep<()> {
         let mut last = None;
         for _ in 0..count {
             match self.stack.pop() {
@@ -305,7 +305,7 @@ impl Flow {
     ///
     /// # Errors
     /// A full stack, or nothing to pop.
-    pub fn push_state(&mut self, test: Test, pop_count: u8) -> Step<bool> {
+    pub fn push_state(&mut self, test: PixelSet, pop_count: u8) -> FlowStep<bool> {
         let pass = self.test(test);
         if !pass.contains(&true) {
             self.pop_states(pop_count, test.valid_pixel)?;
@@ -321,7 +321,7 @@ impl Flow {
     ///
     /// # Errors
     /// A full stack.
-    pub fn push_else(&mut self, test: Test) -> Step<bool> {
+    pub fn push_else(&mut self, test: PixelSet) -> FlowStep<bool> {
         let pass = self.test(test);
         self.push(StackEntry::Push(self.state.clone()))?;
         for (state, &pass) in self.state.iter_mut().zip(&pass) {
@@ -339,7 +339,7 @@ impl Flow {
     ///
     /// # Errors
     /// A full stack.
-    pub fn push_before_clause(&mut self) -> Step<()> {
+    pub fn push_before_clause(&mut self) -> FlowStep<()> {
         self.push(StackEntry::Push(self.state.clone()))
     }
 
@@ -347,7 +347,7 @@ impl Flow {
     ///
     /// # Errors
     /// Nothing to pop.
-    pub fn pop(&mut self, test: Test, pop_count: u8) -> Step<()> {
+    pub fn pop(&mut self, test: PixelSet, pop_count: u8) -> FlowStep<()> {
         self.pop_states(pop_count, test.valid_pixel)?;
         let pass = self.test(test);
         self.narrow(&pass);
@@ -358,7 +358,7 @@ impl Flow {
     ///
     /// # Errors
     /// Nothing to pop.
-    pub fn pop_after_clause(&mut self, count: u8) -> Step<()> {
+    pub fn pop_after_clause(&mut self, count: u8) -> FlowStep<()> {
         self.pop_states(count, false)
     }
 
@@ -366,7 +366,7 @@ impl Flow {
     ///
     /// # Errors
     /// Nothing to pop.
-    pub fn pop_first(&mut self, test: Test, count: u8) -> Step<()> {
+    pub fn pop_first(&mut self, test: PixelSet, count: u8) -> FlowStep<()> {
         self.pop_states(count, test.valid_pixel)
     }
 
@@ -374,7 +374,7 @@ impl Flow {
     ///
     /// # Errors
     /// Nothing to pop.
-    pub fn jump(&mut self, test: Test, pop_count: u8) -> Step<bool> {
+    pub fn jump(&mut self, test: PixelSet, pop_count: u8) -> FlowStep<bool> {
         let jumps = !self.test(test).contains(&true);
         if jumps {
             self.pop_states(pop_count, test.valid_pixel)?;
@@ -386,7 +386,7 @@ impl Flow {
     ///
     /// # Errors
     /// The top of the stack is no pushed state.
-    pub fn else_(&mut self, test: Test, pop_count: u8) -> Step<bool> {
+    pub fn else_(&mut self, test: PixelSet, pop_count: u8) -> FlowStep<bool> {
         self.exchange(test)?;
         let jumps = !self.state.contains(&PixelState::Active);
         if jumps {
@@ -401,7 +401,7 @@ impl Flow {
     ///
     /// # Errors
     /// The top of the stack is no pushed state.
-    pub fn exchange(&mut self, test: Test) -> Step<()> {
+    pub fn exchange(&mut self, test: PixelSet) -> FlowStep<()> {
         let saved = match self.stack.last() {
             Some(StackEntry::Push(saved)) => saved,
             other => return Err(mismatch("pixel state", other)),
@@ -428,7 +428,7 @@ impl Flow {
     ///
     /// # Errors
     /// A full stack, or nothing to pop.
-    pub fn loop_start(&mut self, kind: LoopKind, test: Test, pop_count: u8) -> Step<bool> {
+    pub fn loop_start(&mut self, kind: LoopKind, test: PixelSet, pop_count: u8) -> FlowStep<bool> {
         let (left, index, step) = match kind {
             LoopKind::Counted(c) => (Some(c.count), Some(i32::from(c.start)), i32::from(c.step)),
             LoopKind::Repeat(c) => (Some(c.count), None, 0),
@@ -451,12 +451,12 @@ impl Flow {
     ///
     /// # Errors
     /// The top of the stack is no loop.
-    pub fn loop_end(&mut self, test: Test) -> Step<bool> {
+    pub fn loop_end(&mut self, test: PixelSet) -> FlowStep<bool> {
         if !matches!(self.stack.last(), Some(StackEntry::Loop { .. })) {
             return Err(mismatch("loop", self.stack.last()));
         }
         // Whole-quad mode would give pixels back that have left the loop; it has no meaning here.
-        let test = Test { whole_quad: false, ..test };
+        let test = PixelSet { whole_quad: false, ..test };
         let stays = |lane: usize| self.state[lane] != PixelState::InactiveBreak;
         let pass = self.test_of(test, stays);
         let goes_on = match self.stack.last_mut() {
@@ -487,7 +487,7 @@ impl Flow {
     ///
     /// # Errors
     /// There is no loop.
-    pub fn loop_leave(&mut self, test: Test, to: PixelState) -> Step<bool> {
+    pub fn loop_leave(&mut self, test: PixelSet, to: PixelState) -> FlowStep<bool> {
         let pass = self.test(test);
         self.leave(&pass, to)?;
         let jumps = self.state.iter().all(|state| state.of_loop());
@@ -503,7 +503,7 @@ impl Flow {
     ///
     /// # Errors
     /// There is no loop.
-    pub fn leave(&mut self, pass: &[bool], to: PixelState) -> Step<()> {
+    pub fn leave(&mut self, pass: &[bool], to: PixelState) -> FlowStep<()> {
         let innermost = self.stack.iter().rev().find(|entry| !matches!(entry, StackEntry::Push(_)));
         if !matches!(innermost, Some(StackEntry::Loop { .. })) {
             return Err(mismatch("loop", innermost));
@@ -520,7 +520,7 @@ impl Flow {
     ///
     /// # Errors
     /// A full stack.
-    pub fn call(&mut self, test: Test, call_count: u8, back: ProgramPoint) -> Step<bool> {
+    pub fn call(&mut self, test: PixelSet, call_count: u8, back: ProgramPoint) -> FlowStep<bool> {
         // The field is interpreted in the range 0..=31 (R700 §10.1).
         let depth = self.depth + u32::from(call_count & 31);
         if !self.test(test).contains(&true) || depth as usize > CALL_DEPTH {
@@ -536,7 +536,7 @@ impl Flow {
     ///
     /// # Errors
     /// The top of the stack is no call.
-    pub fn return_(&mut self, valid_pixel: bool, pop_count: u8) -> Step<ProgramPoint> {
+    pub fn return_(&mut self, valid_pixel: bool, pop_count: u8) -> FlowStep<ProgramPoint> {
         self.pop_states(pop_count, false)?;
         let back = match self.stack.pop() {
             Some(StackEntry::Call { back, depth }) => {
@@ -553,7 +553,7 @@ impl Flow {
 
     /// `KILL`: pixels that pass become invalid and keep their state; jumps when no valid pixel is left.
     #[must_use]
-    pub fn kill(&mut self, test: Test) -> bool {
+    pub fn kill(&mut self, test: PixelSet) -> bool {
         let pass = self.test(test);
         for (valid, pass) in self.valid.iter_mut().zip(pass) {
             *valid &= !pass;

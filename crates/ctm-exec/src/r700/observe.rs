@@ -6,7 +6,7 @@
 mod clauses;
 mod fetches;
 
-use super::flow::Test;
+use super::flow::PixelSet;
 use super::recorder::{Recorder, lanes_of};
 use super::shared::Shared;
 use super::wavefront::{Context, Wavefront};
@@ -307,7 +307,7 @@ impl<'a> Unit<'a> {
         wanted: &Lanes,
     ) -> (Vec<bool>, Vec<LaneEvent>) {
         let wave = &self.state.waves[turn];
-        let test = |whole_quad, valid_pixel| wave.flow.test(Test { whole_quad, valid_pixel, ..Test::ACTIVE });
+        let test = |whole_quad, valid_pixel| wave.flow.test(PixelSet { whole_quad, valid_pixel, ..PixelSet::ACTIVE });
         let (executes, places): (Vec<bool>, PlacesOf<'_>) = match entry.map(|e| &e.cf) {
             Some(Ok(Cf::Export(cf))) => {
                 (test(cf.word1.whole_quad_mode, cf.word1.valid_pixel_mode), Box::new(|_| self.export_places(wave, cf)))

@@ -7,7 +7,7 @@
 //!
 //! Comparisons are those of IEEE: false when an operand is NaN, except *not equal*; zeros of both signs are equal.
 
-use crate::float::{Wide, number};
+use crate::float::{WideResult, number};
 
 /// The largest finite number, the manual's `MAX_FLOAT`.
 pub const MAX_FLOAT: f32 = f32::MAX;
@@ -41,7 +41,7 @@ pub fn mul(a: f32, b: f32) -> f32 {
 #[must_use]
 pub fn mul_ieee(a: f32, b: f32) -> f32 {
     // The product of two single-precision numbers is exact in double precision, so this rounds once.
-    f32::from_bits(Wide::from(a).scaled(f64::from(b)).round())
+    f32::from_bits(WideResult::from(a).scaled(f64::from(b)).round())
 }
 
 /// `MAX`: `src0 >= src1 ? src0 : src1`; with a NaN it is `src1`.

@@ -3,7 +3,7 @@
 //! Sums and products round to nearest, ties to even. The tables of the pages treat denormal operands as zeros of their sign; we
 //! do the same with results: values below 2^-1022 after rounding to 53 bits, as in single precision. A NaN operand is the result unchanged, src0's first; a NaN that an operation makes is [`NAN64`].
 
-use crate::float::{INFINITY, SIGN, Wide, flush};
+use crate::float::{INFINITY, SIGN, WideResult, flush};
 
 /// `NaN64`: the NaN of operations without a NaN operand (R700 tables 9.1 to 9.9).
 pub const NAN64: u64 = 0xfff8_0000_0000_0000;
@@ -143,7 +143,7 @@ pub fn fract_64(a: u64) -> u64 {
 pub fn flt64_to_flt32(a: u64) -> u32 {
     let sign = (a >> 32) as u32 & SIGN;
     // Less nothing, which changes no number and no sign.
-    if is_nan64(a) { sign | 0x7fc0_0000 } else { Wide::sum(number(a), -0.0).round() }
+    if is_nan64(a) { sign | 0x7fc0_0000 } else { WideResult::sum(number(a), -0.0).round() }
 }
 
 /// `FLT32_TO_FLT64`: the same number (table 9.2). Denormals are zeros of their sign; the fraction of a NaN becomes the upper bits

@@ -4,7 +4,7 @@
 
 use super::{ops, transcendental};
 use crate::fault::FaultKind;
-use crate::float::{Wide, bits, number};
+use crate::float::{WideResult, bits, number};
 use ctm_isa::r700::ops::{Omod, Op2, Op3};
 
 /// The side effect of an operation.
@@ -22,7 +22,7 @@ pub enum Effect {
 
 /// A result before the output modifiers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value {
+pub enum SlotResult {
     /// A number: modifiers apply, NaN becomes the one pattern.
     Float(f32),
     /// Copied bits: modifiers, where there are any, make a number of them.
@@ -35,13 +35,13 @@ pub enum Value {
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar {
     /// Its result.
-    pub value: Value,
+    pub value: SlotResult,
     /// Its side effect.
     pub effect: Effect,
 }
 
 pub(super) fn float(x: f32) -> Scalar {
-    Scalar { value: Value::Float(x), effect: Effect::None }
+    Scalar { value: SlotResult::Float(x), effect: Effect::None }
 }
 
 fn float_bits(x: u32) -> Scalar {
@@ -49,23 +49,23 @@ fn float_bits(x: u32) -> Scalar {
 }
 
 pub(super) fn plain(x: u32) -> Scalar {
-    Scalar { value: Value::Plain(x), effect: Effect::None }
+    Scalar { value: SlotResult::Plain(x), effect: Effect::None }
 }
 
 fn moved(x: u32) -> Scalar {
-    Scalar { value: Value::Bits(x), effect: Effect::None }
+    Scalar { value: SlotResult::Bits(x), effect: Effect::None }
 }
 
 fn address(index: i32) -> Scalar {
-    Scalar { value: Value::Plain(index.cast_unsigned()), effect: Effect::Address(index) }
+    Scalar { value: SlotResult::Plain(index.cast_unsigned()), effect: Effect::Address(index) }
 }
 
 fn predicate(p: ops::Predicate) -> Scalar {
-    Scalar { value: Value::Float(p.dst), effect: Effect::Predicate(p.execute) }
+    Scalar { value: SlotResult::Float(p.dst), effect: Effect::Predicate(p.execute) }
 }
 
 fn kill(holds: bool) -> Scalar {
-    Scalar { value: Value::Float(ops::kill(holds)), effect: Effect::Kill(holds) }
+    Scalar { value: SlotResult::Float(ops::kill(holds)), effect: Effect::Kill(holds) }
 }
 
 /// One single-slot operation on the bits of its operands; `None` for operations that take several slots, and for NOP.
@@ -225,7 +225,7 @@ pub fn op3(op: Op3, a: u32, b: u32, c: u32) -> Option<Scalar> {
 /// A result times a power of two.
 #[inline]
 fn scaled(x: f32, factor: f64) -> f32 {
-    f32::from_bits(Wide::from(x).scaled(factor).round())
+    f32::from_bits(WideResult::from(x).scaled(factor).round())
 }
 
 /// The factor of an output modifier (R700 §4.9.1).
@@ -243,12 +243,12 @@ pub const fn factor(omod: Omod) -> f64 {
 /// The bits that are written: scaled, then clamped to 0..1 (NaN, zero and negative values become +0).
 #[inline]
 #[must_use]
-pub fn output(value: Value, omod: Omod, clamp: bool) -> u32 {
+pub fn output(value: SlotResult, omod: Omod, clamp: bool) -> u32 {
     let x = match value {
-        Value::Plain(bits) => return bits,
-        Value::Bits(bits) if omod == Omod::Off && !clamp => return bits,
-        Value::Bits(bits) => number(bits),
-        Value::Float(x) => x,
+        SlotResult::Plain(bits) => return bits,
+        SlotResult::Bits(bits) if omod == Omod::Off && !clamp => return bits,
+        SlotResult::Bits(bits) => number(bits),
+        SlotResult::Float(x) => x,
     };
     let x = if omod == Omod::Off { x } else { scaled(x, factor(omod)) };
     if !clamp {

@@ -6,7 +6,7 @@ use super::alu::{CLAUSE_TEMPORARIES, ClauseContext, Lane};
 use super::checks::{At, Checks, EXPORT_NOT_DONE, STACK_BEYOND_DECLARED, Watch, Written};
 use super::clocks;
 use super::exports::{Exports, Target};
-use super::flow::{Flow, LoopKind, PixelState, ProgramPoint, Test};
+use super::flow::{Flow, LoopKind, PixelSet, PixelState, ProgramPoint};
 use super::shared::Shared;
 use super::texture::{self, selected};
 use super::{Launch, Memory, VertexEvent, with_alternate};
@@ -73,7 +73,7 @@ pub struct Wavefront {
     exported: [u8; 2],
 }
 
-type Step<T> = Result<T, FaultKind>;
+type WavefrontStep<T> = Result<T, FaultKind>;
 
 impl Wavefront {
     /// Puts the wavefront at the start of the program with the lanes at `positions`, of which those in the domain are valid.
@@ -225,7 +225,7 @@ impl Wavefront {
     }
 
     /// Counts an executed instruction, tests the budget, and polls the stop flag now and then.
-    fn charge(&mut self, context: &Context<'_>, shared: &mut Shared, entry: &CfEntry) -> Step<()> {
+    fn charge(&mut self, context: &Context<'_>, shared: &mut Shared, entry: &CfEntry) -> WavefrontStep<()> {
         let lanes = self.positions.len() as u64;
         let active = self.flow.state.iter().filter(|&&s| s == PixelState::Active).count() as u64;
         let mut instructions = 1;
@@ -275,7 +275,7 @@ impl Wavefront {
         place: ProgramPoint,
         entry: &CfEntry,
         lane: &mut Option<usize>,
-    ) -> Step<ProgramPoint> {
+    ) -> WavefrontStep<ProgramPoint> {
         let cf = entry.cf.as_ref().map_err(|error| FaultKind::Undecodable(*error))?;
         if matches!(entry.clause, ClauseBody::Outside | ClauseBody::Unread) {
             let (target, slots) = cf.clause().unwrap_or_default();
@@ -295,7 +295,7 @@ impl Wavefront {
             (Cf::Mem(cf), _) => {
                 let word = &cf.word1;
                 let (whole_quad, valid_pixel) = (word.whole_quad_mode, word.valid_pixel_mode);
-                let executes = self.flow.test(Test { whole_quad, valid_pixel, ..Test::ACTIVE });
+                let executes = self.flow.test(PixelSet { whole_quad, valid_pixel, ..PixelSet::ACTIVE });
                 self.memory_write(context, &mut shared.checks, memory, &executes, cf, lane)?;
                 Ok(place.next())
             }
@@ -313,11 +313,11 @@ impl Wavefront {
         cf: &CfPlain,
         clause: &ClauseBody,
         lane: &mut Option<usize>,
-    ) -> Step<ProgramPoint> {
+    ) -> WavefrontStep<ProgramPoint> {
         let word = &cf.word1;
         let constants = context.launch.constants;
         let constant = usize::from(word.cf_const) % super::CF_CONSTANTS;
-        let test = Test {
+        let test = PixelSet {
             cond: word.cond,
             boolean: constants.bool[constant],
             whole_quad: word.whole_quad_mode,
@@ -380,10 +380,10 @@ impl Wavefront {
     fn vertex_event(
         &mut self,
         context: &Context<'_>,
-        test: Test,
+        test: PixelSet,
         event: VertexEvent,
         place: ProgramPoint,
-    ) -> Step<ProgramPoint> {
+    ) -> WavefrontStep<ProgramPoint> {
         if context.launch.stage != Stage::Geometry {
             let feature =
                 format!("{event:?} vertex in a {} program, where it is not valid", context.launch.stage.name());
@@ -403,18 +403,18 @@ impl Wavefront {
         cf: &CfAlu,
         clause: &AluClause,
         faulty: &mut Option<usize>,
-    ) -> Step<()> {
+    ) -> WavefrontStep<()> {
         let memory = with_alternate(memory, cf.word1.alt_const)?;
         let op = cf.word1.op;
         if op == CfAluOp::PushBefore {
             self.flow.push_before_clause()?;
         }
         // ALU clauses have no COND and no VALID_PIXEL_MODE (R700 §3.6.2).
-        let test = Test { whole_quad: cf.word1.whole_quad_mode, ..Test::ACTIVE };
+        let test = PixelSet { whole_quad: cf.word1.whole_quad_mode, ..PixelSet::ACTIVE };
         let executes = self.flow.test(test);
         let loop_index = self.flow.loop_index();
         let [set0, set1] = cf.kcache();
-        let lock = |set: ctm_isa::r700::inst::Kcache| -> Step<Vec<[u32; 4]>> {
+        let lock = |set: ctm_isa::r700::inst::Kcache| -> WavefrontStep<Vec<[u32; 4]>> {
             let line = match set.mode {
                 KcacheMode::Nop | KcacheMode::Lock1 | KcacheMode::Lock2 => Some(u32::from(set.line)),
                 KcacheMode::LockLoopIndex => u32::try_from(i64::from(set.line) + i64::from(loop_index >> 4)).ok(),
@@ -493,16 +493,17 @@ impl Wavefront {
             CfAluOp::ElseAfter => {
                 self.flow.take_predicates(&predicates);
                 // Clauses cannot jump (R700 §3.7.7).
-                self.flow.exchange(Test::ACTIVE)?;
+                self.flow.exchange(PixelSet::ACTIVE)?;
             }
         }
         Ok(())
     }
 
     /// `EXPORT` and `EXPORT_DONE`: a burst of registers for every lane that executes (R700 §3.4.1).
-    fn export(&mut self, context: &Context<'_>, checks: &mut Option<Checks>, cf: &CfExport) -> Step<()> {
+    fn export(&mut self, context: &Context<'_>, checks: &mut Option<Checks>, cf: &CfExport) -> WavefrontStep<()> {
         let word = &cf.word1;
-        let test = Test { whole_quad: word.whole_quad_mode, valid_pixel: word.valid_pixel_mode, ..Test::ACTIVE };
+        let test =
+            PixelSet { whole_quad: word.whole_quad_mode, valid_pixel: word.valid_pixel_mode, ..PixelSet::ACTIVE };
         let executes = self.flow.test(test);
         for burst in 0..=word.burst_count {
             let target = Target::from_fields(cf.kind, u32::from(cf.word0.array_base) + u32::from(burst))?;

@@ -8,7 +8,7 @@ use super::functions::{self, Function, UnitOp};
 use super::lanes::{BLOCK, Block, LaneMask, Values, store};
 use super::ops::{self, ZeroRule};
 use super::plan::{AluPlan, channel_of};
-use crate::float::Wide;
+use crate::float::WideResult;
 use ctm_isa::x1k::inst::{Source, inline_constant};
 use ctm_isa::x1k::ops::{AluResultSel, CompareOp, InstType, Looks, Omod, PredSel, Sel, Swizzle};
 use ctm_isa::x1k::{FLOAT_CONSTANTS, TEMPORARIES};
@@ -124,7 +124,7 @@ impl UnitPair<'_> {
     }
 
     /// The result that DP3, DP4 and D2A give to all channels, and to `ALPHA_DP`.
-    fn dot_product(&self) -> Option<[Wide; BLOCK]> {
+    fn dot_product(&self) -> Option<[WideResult; BLOCK]> {
         let op = UnitOp::Rgb(self.plan.inst.rgba.op);
         let Function::Dot(function) = op.function() else { return None };
         let mut operands = [[[0; BLOCK]; 4]; 3];
@@ -138,7 +138,7 @@ impl UnitPair<'_> {
     }
 
     /// The result of the alpha unit's transcendental operation, as `RGB_SOP` copies it.
-    fn transcendental(&self) -> Option<[Wide; BLOCK]> {
+    fn transcendental(&self) -> Option<[WideResult; BLOCK]> {
         let op = self.plan.inst.alpha.op;
         let Function::Number(function) = UnitOp::Alpha(op).function() else { return None };
         op.is_transcendental().then(|| {
@@ -148,7 +148,7 @@ impl UnitPair<'_> {
     }
 
     /// One channel of the RGB unit's result.
-    fn rgb(&self, channel: usize, dot: Option<[Wide; BLOCK]>, scalar: Option<[Wide; BLOCK]>) -> Values {
+    fn rgb(&self, channel: usize, dot: Option<[WideResult; BLOCK]>, scalar: Option<[WideResult; BLOCK]>) -> Values {
         let inst = &self.plan.inst;
         let finish = Finish { omod: inst.rgb.omod, clamp: inst.cmn.rgb_clamp };
         let op = UnitOp::Rgb(inst.rgba.op);
@@ -168,7 +168,7 @@ impl UnitPair<'_> {
     }
 
     /// The alpha unit's result.
-    fn alpha(&self, dot: Option<[Wide; BLOCK]>, scalar: Option<[Wide; BLOCK]>) -> Values {
+    fn alpha(&self, dot: Option<[WideResult; BLOCK]>, scalar: Option<[WideResult; BLOCK]>) -> Values {
         let inst = &self.plan.inst;
         let finish = Finish { omod: inst.alpha.omod, clamp: inst.cmn.alpha_clamp };
         let op = UnitOp::Alpha(inst.alpha.op);
@@ -197,7 +197,7 @@ impl UnitPair<'_> {
 }
 
 /// MDH (`horizontal`) and MDV: A of the quad's top-left lane, C of its top-right or bottom-left lane.
-fn quad(a: Values, b: Values, c: Values, horizontal: bool, zero: ZeroRule) -> [Wide; BLOCK] {
+fn quad(a: Values, b: Values, c: Values, horizontal: bool, zero: ZeroRule) -> [WideResult; BLOCK] {
     let neighbour = if horizontal { 1 } else { 2 };
     each(|l| ops::quad_mad(a[l & !3], b[l], c[l & !3 | neighbour], zero))
 }
@@ -210,7 +210,7 @@ struct Finish {
 }
 
 impl Finish {
-    fn wide(self, values: [Wide; BLOCK]) -> Values {
+    fn wide(self, values: [WideResult; BLOCK]) -> Values {
         values.map(|value| functions::finish(value, self.omod, self.clamp))
     }
 }

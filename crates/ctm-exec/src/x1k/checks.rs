@@ -1,7 +1,7 @@
 //! Findings of a checked run: things that the machine lets pass and that are almost surely mistakes.
 
 use super::uncached_index;
-use crate::checks::{LIMIT, Rule, rules};
+use crate::checks::{LIMIT, RunRule, rules};
 use crate::domain::Position;
 use crate::outcome::Finding;
 use std::collections::{HashMap, HashSet};
@@ -66,7 +66,7 @@ pub struct Findings {
 
 impl Findings {
     /// Notes a finding, unless the rule has already been noted for this instruction.
-    pub fn note(&mut self, rule: Rule, pc: u32, position: Option<Position>, message: impl FnOnce() -> String) {
+    pub fn note(&mut self, rule: RunRule, pc: u32, position: Option<Position>, message: impl FnOnce() -> String) {
         if !self.has(rule.name, pc) && self.found.len() < LIMIT {
             self.found.push(Finding { rule: rule.name, pc, position, message: message() });
         }

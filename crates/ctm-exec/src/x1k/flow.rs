@@ -168,12 +168,12 @@ impl Machine {
 
     /// The loop stack, then the address stack, outermost first.
     #[must_use]
-    pub fn frames(&self) -> Vec<observe::Frame> {
-        let loops = self.loops.iter().map(|frame| observe::Frame::Loop {
+    pub fn frames(&self) -> Vec<observe::StackFrame> {
+        let loops = self.loops.iter().map(|frame| observe::StackFrame::Loop {
             left: Some(frame.count.into()),
             index: frame.loop_variable.map(|v| v.value),
         });
-        loops.chain(self.addresses.iter().map(|&back| observe::Frame::Call(back))).collect()
+        loops.chain(self.addresses.iter().map(|&back| observe::StackFrame::Call(back))).collect()
     }
 
     /// The loop variable of the innermost LOOP, if there is one (CTM §3.5.2).

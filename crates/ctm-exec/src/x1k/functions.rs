@@ -4,7 +4,7 @@
 //! `ctm_isa`, a function, and its line in [`UnitOp::function`].
 
 use super::ops::{self, ZeroRule};
-use crate::float::Wide;
+use crate::float::WideResult;
 use crate::transcendental;
 use ctm_isa::x1k::ops::{AlphaOp, AluInfo, Omod, RgbOp};
 
@@ -21,11 +21,11 @@ pub enum UnitOp {
 #[derive(Clone, Copy, Debug)]
 pub enum Function {
     /// A number, of one channel of A, B and C.
-    Number(fn([u32; 3], ZeroRule) -> Wide),
+    Number(fn([u32; 3], ZeroRule) -> WideResult),
     /// The bits of one of the operands, of one channel of A, B and C.
     Choice(fn([u32; 3]) -> u32),
     /// A number for all channels, of r, g, b, a of A and B, and of C.b.
-    Dot(fn([u32; 4], [u32; 4], u32, ZeroRule) -> Wide),
+    Dot(fn([u32; 4], [u32; 4], u32, ZeroRule) -> WideResult),
     /// The other unit's result for all channels.
     Copy,
     /// [`ops::quad_mad`], with the top-right lane of the quad (or, where this is false, the bottom-left one).
@@ -64,12 +64,12 @@ impl UnitOp {
             Self::Rgb(RgbOp::Sop) | Self::Alpha(AlphaOp::Dp) => Copy,
             Self::Rgb(RgbOp::Mdh) | Self::Alpha(AlphaOp::Mdh) => Quad { horizontal: true },
             Self::Rgb(RgbOp::Mdv) | Self::Alpha(AlphaOp::Mdv) => Quad { horizontal: false },
-            Self::Alpha(AlphaOp::Ex2) => Number(|[a, ..], _| Wide::from_bits(transcendental::ex2(a))),
-            Self::Alpha(AlphaOp::Ln2) => Number(|[a, ..], _| Wide::from_bits(transcendental::ln2(a))),
-            Self::Alpha(AlphaOp::Rcp) => Number(|[a, ..], _| Wide::from_bits(transcendental::rcp(a))),
-            Self::Alpha(AlphaOp::Rsq) => Number(|[a, ..], _| Wide::from_bits(transcendental::rsq(a))),
-            Self::Alpha(AlphaOp::Sin) => Number(|[a, ..], _| Wide::from_bits(transcendental::sin(a))),
-            Self::Alpha(AlphaOp::Cos) => Number(|[a, ..], _| Wide::from_bits(transcendental::cos(a))),
+            Self::Alpha(AlphaOp::Ex2) => Number(|[a, ..], _| WideResult::from_bits(transcendental::ex2(a))),
+            Self::Alpha(AlphaOp::Ln2) => Number(|[a, ..], _| WideResult::from_bits(transcendental::ln2(a))),
+            Self::Alpha(AlphaOp::Rcp) => Number(|[a, ..], _| WideResult::from_bits(transcendental::rcp(a))),
+            Self::Alpha(AlphaOp::Rsq) => Number(|[a, ..], _| WideResult::from_bits(transcendental::rsq(a))),
+            Self::Alpha(AlphaOp::Sin) => Number(|[a, ..], _| WideResult::from_bits(transcendental::sin(a))),
+            Self::Alpha(AlphaOp::Cos) => Number(|[a, ..], _| WideResult::from_bits(transcendental::cos(a))),
         }
     }
 
@@ -98,12 +98,12 @@ impl UnitOp {
 
 /// Output modifier and clamp of an arithmetic result (CTM §3.3.5). `OMOD_DISABLED` is not valid here; it counts as U1 without clamp.
 #[must_use]
-pub fn finish(value: Wide, omod: Omod, clamp: bool) -> u32 {
+pub fn finish(value: WideResult, omod: Omod, clamp: bool) -> u32 {
     ops::output_modifier(value, omod, clamp && omod != Omod::Disabled)
 }
 
 /// The same of a chosen operand: `OMOD_DISABLED` lets its bits through.
 #[must_use]
 pub fn finish_choice(bits: u32, omod: Omod, clamp: bool) -> u32 {
-    if omod == Omod::Disabled { bits } else { finish(Wide::from_bits(bits), omod, clamp) }
+    if omod == Omod::Disabled { bits } else { finish(WideResult::from_bits(bits), omod, clamp) }
 }

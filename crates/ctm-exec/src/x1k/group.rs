@@ -9,7 +9,7 @@ use super::checks::{self, Findings, Scattered};
 use super::flow::{Condition, Machine};
 use super::lanes::{BLOCK, Block, LaneMask};
 use super::ops::ZeroRule;
-use super::plan::{AluPlan, Component, Step};
+use super::plan::{AluPlan, Component, PlannedSlot};
 use super::{Input, Launch, Memory, Outputs, Written, sample, tex};
 use crate::domain::Position;
 use crate::fault::{Fault, FaultKind, MemoryFault};
@@ -29,7 +29,7 @@ pub struct Context<'a> {
     /// The launch.
     pub launch: &'a Launch<'a>,
     /// Its program, decoded.
-    pub steps: &'a [Step],
+    pub steps: &'a [PlannedSlot],
 }
 
 /// A group's access to memory: groups that write uncached have it to themselves.
@@ -139,15 +139,15 @@ impl Group {
         };
         self.spend(context, part, pc)?;
         let next = match step {
-            Step::Alu(plan) => {
+            PlannedSlot::Alu(plan) => {
                 self.alu(context, plan, pc, memory)?;
                 pc + 1
             }
-            Step::Tex(inst) => {
+            PlannedSlot::Tex(inst) => {
                 self.tex(context, inst, pc, memory.reader())?;
                 pc + 1
             }
-            Step::Fc(fc) => match self.fc(context, fc, pc) {
+            PlannedSlot::Fc(fc) => match self.fc(context, fc, pc) {
                 // Uncovered processors cannot fault: a group of only those ends.
                 Err(fault) if self.is_uncovered() && is_of_stack(&fault.kind) => {
                     self.pc = None;
@@ -155,7 +155,7 @@ impl Group {
                 }
                 next => next?,
             },
-            Step::Undecodable(error) => return Err(self.fault(FaultKind::Undecodable(*error), pc, None)),
+            PlannedSlot::Undecodable(error) => return Err(self.fault(FaultKind::Undecodable(*error), pc, None)),
         };
         self.from = pc;
         // The instruction at `last` ends the program, whatever it is.

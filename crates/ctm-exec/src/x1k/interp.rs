@@ -8,7 +8,7 @@
 use super::checks::{self, Findings};
 use super::group::{Access, Context, Group};
 use super::lanes::{BLOCK, LaneMask};
-use super::plan::{Step, plan};
+use super::plan::{PlannedSlot, plan};
 use super::{Launch, Memory, Outputs};
 use crate::domain::Position;
 use crate::fault::{Budget, Fault, FaultKind, MemoryFault};
@@ -48,7 +48,7 @@ struct RunningLaunch<'a> {
 }
 
 impl<'a> RunningLaunch<'a> {
-    fn new(control: &Control, launch: &'a Launch<'a>, steps: &'a [Step], budget: &Budget) -> Self {
+    fn new(control: &Control, launch: &'a Launch<'a>, steps: &'a [PlannedSlot], budget: &Budget) -> Self {
         Self {
             watch: Watch::new(budget, control, launch.domain.processors()),
             context: Context { launch, steps },

@@ -3,7 +3,7 @@
 use super::alu::{WriteMasks, register};
 use super::group::{Access, Context, Group};
 use super::lanes::{BLOCK, Block, LaneMask};
-use super::plan::{AluPlan, Step};
+use super::plan::{AluPlan, PlannedSlot};
 use super::{Memory, Outputs, tex};
 use crate::domain::Position;
 use crate::fault::Fault;
@@ -219,7 +219,7 @@ impl<'a> Unit<'a> {
             }
         }
         event.cost = self.group.counters().since(&before);
-        if matches!(step, Some(Step::Fc(_))) || self.group.pc.is_none() || covers(step) {
+        if matches!(step, Some(PlannedSlot::Fc(_))) || self.group.pc.is_none() || covers(step) {
             event.flow = Some(self.flow(0));
         }
         events.push(event);
@@ -227,11 +227,11 @@ impl<'a> Unit<'a> {
     }
 
     /// The lanes that execute an instruction.
-    fn executing(&self, step: Option<&Step>) -> Lanes {
+    fn executing(&self, step: Option<&PlannedSlot>) -> Lanes {
         let all = match step {
-            Some(Step::Alu(plan)) => plan.inst.cmn.write_inactive,
-            Some(Step::Tex(tex)) => tex.cmn.write_inactive,
-            Some(Step::Fc(_) | Step::Undecodable(_)) | None => false,
+            Some(PlannedSlot::Alu(plan)) => plan.inst.cmn.write_inactive,
+            Some(PlannedSlot::Tex(tex)) => tex.cmn.write_inactive,
+            Some(PlannedSlot::Fc(_) | PlannedSlot::Undecodable(_)) | None => false,
         };
         let blocks = self.group.blocks.iter().enumerate();
         blocks
@@ -242,12 +242,12 @@ impl<'a> Unit<'a> {
             .collect()
     }
 
-    fn plan(&self, step: Option<&Step>, block: &Block) -> Plan {
+    fn plan(&self, step: Option<&PlannedSlot>, block: &Block) -> Plan {
         match step {
-            Some(Step::Alu(plan)) => self.alu(plan, block),
-            Some(Step::Tex(tex)) => self.tex(tex, block),
-            Some(Step::Fc(fc)) => fc_plan(fc),
-            Some(Step::Undecodable(_)) | None => Plan { reads: Vec::new(), writes: Vec::new() },
+            Some(PlannedSlot::Alu(plan)) => self.alu(plan, block),
+            Some(PlannedSlot::Tex(tex)) => self.tex(tex, block),
+            Some(PlannedSlot::Fc(fc)) => fc_plan(fc),
+            Some(PlannedSlot::Undecodable(_)) | None => Plan { reads: Vec::new(), writes: Vec::new() },
         }
     }
 
@@ -349,14 +349,14 @@ impl<'a> Unit<'a> {
                     ));
                 }
             }
-        } else if covers(Some(&Step::Tex(*tex))) {
+        } else if covers(Some(&PlannedSlot::Tex(*tex))) {
             writes.push((Place::Covered, masks.executing.and(block.covered), ALL_PARTS));
         }
         Plan { reads, writes }
     }
 
     /// The reads of a lane, and the places that it will write with their old values.
-    fn before(&self, step: Option<&Step>, plan: &Plan, lane: usize) -> LaneEvent {
+    fn before(&self, step: Option<&PlannedSlot>, plan: &Plan, lane: usize) -> LaneEvent {
         let own = |&(place, parts): &(Place, u8)| Read {
             place,
             lane: lane as u16,
@@ -364,7 +364,7 @@ impl<'a> Unit<'a> {
             parts,
         };
         let mut reads: Vec<Read> = plan.reads.iter().map(own).collect();
-        if let Some(Step::Alu(alu)) = step {
+        if let Some(PlannedSlot::Alu(alu)) = step {
             reads.extend(self.quad_reads(alu, lane));
         }
         let writes = plan.writes.iter().filter(|(_, mask, _)| mask.contains(lane % BLOCK));
@@ -411,8 +411,8 @@ fn depends(reads: &mut Vec<(Place, u8)>, place: Place, part: u8) {
 }
 
 /// Whether the instruction may uncover lanes.
-fn covers(step: Option<&Step>) -> bool {
-    matches!(step, Some(Step::Tex(tex)) if !tex.inst.op.is_lookup() && !tex::source_channels(tex).is_empty())
+fn covers(step: Option<&PlannedSlot>) -> bool {
+    matches!(step, Some(PlannedSlot::Tex(tex)) if !tex.inst.op.is_lookup() && !tex::source_channels(tex).is_empty())
 }
 
 fn fc_plan(fc: &FcInstruction) -> Plan {

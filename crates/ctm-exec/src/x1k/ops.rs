@@ -1,10 +1,10 @@
 //! One pure function per operation, in the order of CTM §3.3.2 to §3.3.5.
 //!
-//! Functions take and give the bits of registers, or a [`Wide`] value where the output modifier follows. They know no lanes,
+//! Functions take and give the bits of registers, or a [`WideResult`] value where the output modifier follows. They know no lanes,
 //! masks, swizzles or modifiers. Denormals are read as the zero of their sign by all of them; the result for NaN, zeros and
 //! infinities is in its comment. The transcendental functions are in [`crate::transcendental`].
 
-use crate::float::{HALF, ONE, SIGN, Wide, fma, number};
+use crate::float::{HALF, ONE, SIGN, WideResult, fma, number};
 use ctm_isa::x1k::ops::{CompareOp, Imod, Omod, SrcpOp};
 
 /// `SRCP_OP`: extra arithmetic on sources (CTM §3.3.2), one channel, rounded once to single precision.
@@ -62,21 +62,21 @@ fn product(a: f32, b: f32, zero: ZeroRule) -> f64 {
 }
 
 /// A product as a term of a dot product: rounded to 24 bits, its exponent unbounded.
-fn term(a: u32, b: u32, zero: ZeroRule) -> Wide {
-    Wide::sum(product(number(a), number(b), zero), NO_TERM.get()).step()
+fn term(a: u32, b: u32, zero: ZeroRule) -> WideResult {
+    WideResult::sum(product(number(a), number(b), zero), NO_TERM.get()).step()
 }
 
 /// The term that changes no sum.
-const NO_TERM: Wide = Wide::NEGATIVE_ZERO;
+const NO_TERM: WideResult = WideResult::NEGATIVE_ZERO;
 
 /// The sum of the terms of a dot product: `(r + g) + (b + a)`, or zero where the same terms crosswise, `(r + b) + (g + a)`, make zero.
 ///
 /// A sum that loses a small term between two large ones that cancel loses it in one of the two orders whatever the order of the operands: each two
 /// terms are in different parentheses in one of them, and there each large one absorbs terms smaller by 2^25. So the result is +0.0
 /// as §3.6.2 says. All sums but the last are rounded to 24 bits; no exponent is bounded.
-fn sum_of_terms([r, g, b, a]: [Wide; 4]) -> Wide {
-    let wide = |x: Wide, y: Wide| Wide::sum(x.get(), y.get());
-    let add = |x: Wide, y: Wide| wide(x, y).step();
+fn sum_of_terms([r, g, b, a]: [WideResult; 4]) -> WideResult {
+    let wide = |x: WideResult, y: WideResult| WideResult::sum(x.get(), y.get());
+    let add = |x: WideResult, y: WideResult| wide(x, y).step();
     let crosswise = add(add(r, b), add(g, a));
     if crosswise.get() == 0.0 { crosswise } else { wide(add(r, g), add(b, a)) }
 }
@@ -87,8 +87,8 @@ fn sum_of_terms([r, g, b, a]: [Wide; 4]) -> Wide {
 /// cancellation is +0.
 #[inline]
 #[must_use]
-pub fn mad(a: u32, b: u32, c: u32, zero: ZeroRule) -> Wide {
-    Wide::sum(product(number(a), number(b), zero), f64::from(number(c)))
+pub fn mad(a: u32, b: u32, c: u32, zero: ZeroRule) -> WideResult {
+    WideResult::sum(product(number(a), number(b), zero), f64::from(number(c)))
 }
 
 /// `OP_RGB_DP3`: `A.r*B.r + A.g*B.g + A.b*B.b` (CTM §3.3.4).
@@ -99,21 +99,21 @@ pub fn mad(a: u32, b: u32, c: u32, zero: ZeroRule) -> Wide {
 /// No step leaves the range: products and sums have single precision's 24 bits, but an exponent without bounds, until the output modifier has been applied (§3.6.2).
 /// *The Guide leaves all else about the order and the roundings open; they are our choice.*
 #[must_use]
-pub fn dp3(a: [u32; 3], b: [u32; 3], zero: ZeroRule) -> Wide {
+pub fn dp3(a: [u32; 3], b: [u32; 3], zero: ZeroRule) -> WideResult {
     sum_of_terms([term(a[0], b[0], zero), term(a[1], b[1], zero), term(a[2], b[2], zero), NO_TERM])
 }
 
 /// `OP_RGB_DP4`: `A.r*B.r + A.g*B.g + A.b*B.b + A.a*B.a` (CTM §3.3.4). As [`dp3`]; the orders are `(r + g) + (b + a)` and
 /// `(r + b) + (g + a)`.
 #[must_use]
-pub fn dp4(a: [u32; 4], b: [u32; 4], zero: ZeroRule) -> Wide {
+pub fn dp4(a: [u32; 4], b: [u32; 4], zero: ZeroRule) -> WideResult {
     sum_of_terms(std::array::from_fn(|c| term(a[c], b[c], zero)))
 }
 
 /// `OP_RGB_D2A`: `A.r*B.r + A.g*B.g + C.b` (CTM §3.3.4). As [`dp3`], with C in the place of the third product.
 #[must_use]
-pub fn d2a(a: [u32; 2], b: [u32; 2], c: u32, zero: ZeroRule) -> Wide {
-    sum_of_terms([term(a[0], b[0], zero), term(a[1], b[1], zero), Wide::from_bits(c), NO_TERM])
+pub fn d2a(a: [u32; 2], b: [u32; 2], c: u32, zero: ZeroRule) -> WideResult {
+    sum_of_terms([term(a[0], b[0], zero), term(a[1], b[1], zero), WideResult::from_bits(c), NO_TERM])
 }
 
 /// `OP_RGB_MIN`, `OP_ALPHA_MIN`: `A < B ? A : B` (CTM §3.3.4); gives the bits of A or B.
@@ -156,15 +156,15 @@ pub fn cmp(a: u32, b: u32, c: u32) -> u32 {
 /// +0 for integers and zeros of either sign. A negative number no further from zero than 2^-25 gives 1. NaN for infinities and NaN.
 #[inline]
 #[must_use]
-pub fn frc(a: u32) -> Wide {
+pub fn frc(a: u32) -> WideResult {
     let a = f64::from(number(a));
-    Wide::sum(a, -a.floor())
+    WideResult::sum(a, -a.floor())
 }
 
 /// `OP_RGB_MDH`, `OP_RGB_MDV` and their alpha forms: `A * B + C` with A and C from other processors of the quad
 /// (x1k-encoding §1.5); as [`mad`].
 #[must_use]
-pub fn quad_mad(top_left: u32, b: u32, neighbour: u32, zero: ZeroRule) -> Wide {
+pub fn quad_mad(top_left: u32, b: u32, neighbour: u32, zero: ZeroRule) -> WideResult {
     mad(top_left, b, neighbour, zero)
 }
 
@@ -195,7 +195,7 @@ pub fn clamp(x: u32) -> u32 {
 /// The wide value is multiplied, rounded once, a NaN becomes 0x7fffffff, a denormal a zero, then the clamp.
 #[inline]
 #[must_use]
-pub fn output_modifier(value: Wide, omod: Omod, clamped: bool) -> u32 {
+pub fn output_modifier(value: WideResult, omod: Omod, clamped: bool) -> u32 {
     let bits = value.scaled(omod_factor(omod)).round();
     if clamped { clamp(bits) } else { bits }
 }
@@ -234,4 +234,4 @@ pub const SWIZZLE_CONSTANTS: [u32; 3] = [0, HALF, ONE];
 
 /// The result of `RGB_SOP` beside an alpha operation that is not transcendental, and of `ALPHA_DP` beside an RGB operation that is
 /// not a dot product. The Guide (§3.3.4) calls both invalid; +0 is our choice.
-pub const INVALID_COPY: Wide = Wide::ZERO;
+pub const INVALID_COPY: WideResult = WideResult::ZERO;

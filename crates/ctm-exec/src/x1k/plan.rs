@@ -37,7 +37,7 @@ pub struct AluPlan {
 
 /// One slot, ready to run.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum PlannedSlot {
     /// ALU or OUTPUT.
     Alu(Box<AluPlan>),
     /// Texture.
@@ -50,12 +50,12 @@ pub enum Step {
 
 /// Decodes every slot of a program.
 #[must_use]
-pub fn plan(program: &Program) -> Vec<Step> {
+pub fn plan(program: &Program) -> Vec<PlannedSlot> {
     let step = |words| match Inst::decode(words) {
-        Ok(Inst::Alu(alu)) => Step::Alu(Box::new(AluPlan::new(alu))),
-        Ok(Inst::Tex(tex)) => Step::Tex(tex),
-        Ok(Inst::Fc(fc)) => Step::Fc(fc),
-        Err(error) => Step::Undecodable(error),
+        Ok(Inst::Alu(alu)) => PlannedSlot::Alu(Box::new(AluPlan::new(alu))),
+        Ok(Inst::Tex(tex)) => PlannedSlot::Tex(tex),
+        Ok(Inst::Fc(fc)) => PlannedSlot::Fc(fc),
+        Err(error) => PlannedSlot::Undecodable(error),
     };
     program.words.iter().map(step).collect()
 }

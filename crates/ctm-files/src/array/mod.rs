@@ -119,7 +119,7 @@ impl std::error::Error for ArrayError {}
 
 /// The format of an array's file; named by the file's extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ArrayFileKind {
     /// NumPy's format.
     Npy,
     /// Portable Network Graphics.
@@ -130,8 +130,8 @@ pub enum Kind {
     Raw,
 }
 
-impl Kind {
-    /// The extensions that [`Kind::of`] knows, for messages.
+impl ArrayFileKind {
+    /// The extensions that [`ArrayFileKind::of`] knows, for messages.
     pub const EXTENSIONS: &'static str = ".npy, .png, .pfm, .raw, .f32";
 
     /// The kind by the file's extension.
@@ -239,12 +239,12 @@ impl Array {
     ///
     /// # Errors
     /// The bytes are not such a file, or hold no array of one to four channels. Raw bytes need `shape`.
-    pub fn from_bytes(kind: Kind, bytes: &[u8], shape: Option<RawShape>) -> Result<Self, ArrayError> {
+    pub fn from_bytes(kind: ArrayFileKind, bytes: &[u8], shape: Option<RawShape>) -> Result<Self, ArrayError> {
         match kind {
-            Kind::Npy => npy::read(bytes),
-            Kind::Png => png::read(bytes),
-            Kind::Pfm => pfm::read(bytes),
-            Kind::Raw => raw::read(
+            ArrayFileKind::Npy => npy::read(bytes),
+            ArrayFileKind::Png => png::read(bytes),
+            ArrayFileKind::Pfm => pfm::read(bytes),
+            ArrayFileKind::Raw => raw::read(
                 bytes,
                 shape.ok_or_else(|| {
                     ArrayError::new("raw bytes say nothing about themselves: `size` and `format` must be given")
@@ -257,19 +257,19 @@ impl Array {
     ///
     /// # Errors
     /// As [`Self::from_bytes`].
-    pub fn samples(kind: Kind, bytes: &[u8]) -> Result<Self, ArrayError> {
-        if kind == Kind::Png { png::samples(bytes) } else { Self::from_bytes(kind, bytes, None) }
+    pub fn samples(kind: ArrayFileKind, bytes: &[u8]) -> Result<Self, ArrayError> {
+        if kind == ArrayFileKind::Png { png::samples(bytes) } else { Self::from_bytes(kind, bytes, None) }
     }
 
     /// The bytes of a file. Pictures convert or refuse values: see each format in `docs/jobs.md`.
     ///
     /// # Errors
     /// When the format cannot hold the array.
-    pub fn to_bytes(&self, kind: Kind) -> Result<Vec<u8>, ArrayError> {
+    pub fn to_bytes(&self, kind: ArrayFileKind) -> Result<Vec<u8>, ArrayError> {
         match kind {
-            Kind::Npy => Ok(npy::write(self)),
-            Kind::Raw => Ok(raw::write(self)),
-            Kind::Png | Kind::Pfm => {
+            ArrayFileKind::Npy => Ok(npy::write(self)),
+            ArrayFileKind::Raw => Ok(raw::write(self)),
+            ArrayFileKind::Png | ArrayFileKind::Pfm => {
                 let mut out = Vec::new();
                 write_rows(kind, [self.height, self.width, self.channels], false, &mut out, &mut |y, row| {
                     self.append_row(y, row);

@@ -2,7 +2,7 @@
 
 use super::fill::{FillRow, unwritable};
 use super::layout::{Dtype, Layout};
-use super::{Array, ArrayError, Kind, RawFormat, RawShape, Values, npy, pfm, png};
+use super::{Array, ArrayError, ArrayFileKind, RawFormat, RawShape, Values, npy, pfm, png};
 use std::io::{Read, Seek, SeekFrom, Write};
 
 /// The most bytes of a header that are read: version 1 headers end below 65546.
@@ -13,10 +13,14 @@ impl Layout {
     ///
     /// # Errors
     /// The file is invalid, or cannot be read.
-    pub fn of(kind: Kind, file: &mut (impl Read + Seek), shape: Option<RawShape>) -> Result<Option<Self>, ArrayError> {
+    pub fn of(
+        kind: ArrayFileKind,
+        file: &mut (impl Read + Seek),
+        shape: Option<RawShape>,
+    ) -> Result<Option<Self>, ArrayError> {
         let length = file.seek(SeekFrom::End(0)).and_then(|n| file.rewind().map(|()| n)).map_err(unreadable)?;
         let layout = match (kind, shape) {
-            (Kind::Npy, _) => {
+            (ArrayFileKind::Npy, _) => {
                 let mut start = Vec::new();
                 file.take(HEADER).read_to_end(&mut start).map_err(unreadable)?;
                 match npy::layout(&start) {
@@ -25,7 +29,7 @@ impl Layout {
                     Ok((_, true)) | Err(_) => return Ok(None),
                 }
             }
-            (Kind::Raw, Some(RawShape { width, height, format })) => {
+            (ArrayFileKind::Raw, Some(RawShape { width, height, format })) => {
                 let (channels, dtype) = match format {
                     RawFormat::Uint16x1 => (1, Dtype::U2),
                     RawFormat::Uint8x4 => (4, Dtype::U1),
@@ -71,20 +75,20 @@ fn unreadable(e: std::io::Error) -> ArrayError {
 /// # Errors
 /// The format cannot hold the array, or `out` or `row` fails.
 pub fn write_rows(
-    kind: Kind,
+    kind: ArrayFileKind,
     [height, width, channels]: [usize; 3],
     flat: bool,
     out: &mut impl Write,
     row: &mut FillRow<'_>,
 ) -> Result<(), ArrayError> {
     match kind {
-        Kind::Png => return png::write_rows([height, width, channels], out, row),
-        Kind::Pfm => return pfm::write_rows([height, width, channels], out, row),
-        Kind::Npy => {
+        ArrayFileKind::Png => return png::write_rows([height, width, channels], out, row),
+        ArrayFileKind::Pfm => return pfm::write_rows([height, width, channels], out, row),
+        ArrayFileKind::Npy => {
             let header = npy::header_of("<f4", super::sides(&[height, width, channels], flat));
             out.write_all(&header).map_err(unwritable)?;
         }
-        Kind::Raw => {}
+        ArrayFileKind::Raw => {}
     }
     let mut values = Vec::with_capacity(width * channels);
     let mut bytes = Vec::with_capacity(width * channels * 4);

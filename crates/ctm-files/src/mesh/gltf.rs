@@ -45,7 +45,7 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Mesh, String> {
         .enumerate()
         .map(|(n, buffer)| contents(buffer, binary, path).map_err(|why| format!("buffer {n}: {why}")))
         .collect::<Result<Vec<_>, _>>()?;
-    let mut reader = Reader {
+    let mut reader = GltfReader {
         root: &root,
         buffers,
         mesh: Mesh::of_triangles(Vec::new(), Vec::new()),
@@ -171,7 +171,7 @@ fn base64(text: &str) -> Option<Vec<u8>> {
     Some(out)
 }
 
-struct Reader<'a> {
+struct GltfReader<'a> {
     root: &'a Value,
     buffers: Vec<Cow<'a, [u8]>>,
     mesh: Mesh,
@@ -272,7 +272,7 @@ impl Counting<'_> {
     }
 }
 
-impl Reader<'_> {
+impl GltfReader<'_> {
     fn node(&mut self, number: usize, parent: &Matrix, depth: usize) -> Result<(), String> {
         let root = self.root;
         let node = &root["nodes"][number];

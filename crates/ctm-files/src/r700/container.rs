@@ -20,13 +20,13 @@ use super::{Loaded, from_text, wrong};
 use crate::error::JobError;
 use crate::render::{Report, Source};
 use ctm_image::r700::gfd;
-use ctm_image::r700::gfd::header::Layout;
+use ctm_image::r700::gfd::header::HeaderLayout;
 use ctm_image::r700::gfd::print::Described;
-use ctm_image::r700::gfd::{Block, BlockKind, Gfd};
-use ctm_image::r700::{Code, Stage as CodeStage};
+use ctm_image::r700::gfd::{BlockKind, Gfd, GfdBlock};
+use ctm_image::r700::{ExtractedProgram, ShaderStage as CodeStage};
 use ctm_isa::diag::{Diagnostic, Span};
 use ctm_isa::r700::program::{Program, Stage};
-use ctm_isa::r700::text::Options;
+use ctm_isa::r700::text::TextOptions;
 use ctm_isa::suggest::closest;
 pub(super) use print::settings_at;
 pub use print::{gfd_text, print_gfd};
@@ -52,7 +52,7 @@ pub fn is_container_text(text: &str) -> bool {
 /// The words of a block's header in a text: version, identifier, index.
 type Head = [u32; 4];
 
-fn head_of(block: &Block) -> Head {
+fn head_of(block: &GfdBlock) -> Head {
     [block.header[2], block.header[3], block.header[6], block.header[7]]
 }
 
@@ -61,10 +61,10 @@ fn usual_head(number: usize) -> Head {
     [1, 0, u32::try_from(number).unwrap_or(u32::MAX), 0]
 }
 
-fn block(kind: u32, head: Head, data: Vec<u8>) -> Block {
+fn block(kind: u32, head: Head, data: Vec<u8>) -> GfdBlock {
     let size = u32::try_from(data.len()).unwrap_or(u32::MAX);
     let header = [gfd::BLOCK_MAGIC, 0x20, head[0], head[1], kind, size, head[2], head[3]];
-    Block { at: 0, header, data }
+    GfdBlock { at: 0, header, data }
 }
 
 /// The stage by which a listing knows a container's program.
@@ -101,19 +101,19 @@ pub(super) struct Document {
 
 /// The target of the lines after a directive.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum DirectiveTarget {
     Nowhere,
     Program,
     Block,
     Rest,
 }
 
-struct Reader<'t> {
+struct ContainerReader<'t> {
     text: &'t str,
-    options: &'t Options,
+    options: &'t TextOptions,
     name: &'t str,
     document: Document,
-    place: Place,
+    place: DirectiveTarget,
     piece: Option<Piece>,
     wrong: Vec<Report>,
 }
@@ -123,7 +123,7 @@ impl Document {
     ///
     /// # Errors
     /// Everything that is wrong with it.
-    pub(super) fn read(text: &str, name: &str, options: &Options) -> Result<Self, JobError> {
+    pub(super) fn read(text: &str, name: &str, options: &TextOptions) -> Result<Self, JobError> {
         let document = Self {
             head: FILE_HEAD,
             items: Vec::new(),
@@ -131,8 +131,15 @@ impl Document {
             open: false,
             source: Arc::new(Source::new(name, text)),
         };
-        let mut reader =
-            Reader { text, options, name, document, place: Place::Nowhere, piece: None, wrong: Vec::new() };
+        let mut reader = ContainerReader {
+            text,
+            options,
+            name,
+            document,
+            place: DirectiveTarget::Nowhere,
+            piece: None,
+            wrong: Vec::new(),
+        };
         let mut at = 0;
         for line in text.split_inclusive('\n') {
             reader.line(line, at);
@@ -160,9 +167,9 @@ impl Document {
     }
 
     /// The blocks; the first has the number `first`.
-    fn blocks(&self, first: usize) -> Result<Vec<Block>, JobError> {
+    fn blocks(&self, first: usize) -> Result<Vec<GfdBlock>, JobError> {
         let image = |e: ctm_image::ImageError| wrong(e.name(), e.to_string());
-        let mut out: Vec<Block> = Vec::new();
+        let mut out: Vec<GfdBlock> = Vec::new();
         let mut items = self.items.iter().peekable();
         while let Some(item) = items.next() {
             let (piece, loaded) = match item {
@@ -205,7 +212,7 @@ impl Document {
     /// Invalid settings, programs that the container has no place for.
     pub(super) fn write(&self) -> Result<Vec<u8>, JobError> {
         let mut blocks = self.blocks(0)?;
-        if !self.open && blocks.last().and_then(Block::kind) != Some(BlockKind::End) {
+        if !self.open && blocks.last().and_then(GfdBlock::kind) != Some(BlockKind::End) {
             blocks.push(block(BlockKind::End.code(), usual_head(blocks.len()), Vec::new()));
         }
         let [a, b, c, d, e, f] = self.head;
@@ -213,7 +220,7 @@ impl Document {
     }
 }
 
-fn push_words(out: &mut Vec<Block>, first: usize, stage: CodeStage, piece: &Piece, program: &Program) {
+fn push_words(out: &mut Vec<GfdBlock>, first: usize, stage: CodeStage, piece: &Piece, program: &Program) {
     let kind = BlockKind::ALL.iter().find(|kind| kind.program().is_some_and(|(of, _)| of == stage));
     let data = program.words.iter().flat_map(|word| word.to_le_bytes()).collect();
     if let Some(kind) = kind {
@@ -221,7 +228,7 @@ fn push_words(out: &mut Vec<Block>, first: usize, stage: CodeStage, piece: &Piec
     }
 }
 
-impl Reader<'_> {
+impl ContainerReader<'_> {
     fn report(&mut self, at: Range<usize>, message: String, help: Option<String>) {
         let offset = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let mut diagnostic = Diagnostic::error(RULE, message).at(Span::new(offset(at.start), offset(at.end)), "");
@@ -240,27 +247,27 @@ impl Reader<'_> {
             ".container" => self.container(rest, range),
             ".program" => {
                 self.end_piece();
-                self.place = Place::Program;
+                self.place = DirectiveTarget::Program;
                 self.program(rest, range, at + line.len());
             }
             ".block" => {
                 self.end_piece();
-                self.place = Place::Block;
+                self.place = DirectiveTarget::Block;
                 self.block(rest, range);
             }
             ".data" => self.data(rest, range),
             ".rest" => {
                 self.end_piece();
-                self.place = Place::Rest;
+                self.place = DirectiveTarget::Rest;
             }
             ".open" => {
                 self.end_piece();
-                (self.place, self.document.open) = (Place::Nowhere, true);
+                (self.place, self.document.open) = (DirectiveTarget::Nowhere, true);
             }
             _ => match (&mut self.piece, code.is_empty()) {
                 (Some(piece), _) => piece.text.end = at + line.len(),
                 (None, true) => {}
-                (None, false) if self.place == Place::Program => {}
+                (None, false) if self.place == DirectiveTarget::Program => {}
                 (None, false) => self.report(
                     range,
                     "this line belongs to no program".to_owned(),
@@ -384,8 +391,8 @@ impl Reader<'_> {
             return self.report(range, "`.data` takes bytes of two hexadecimal digits".to_owned(), None);
         };
         match (self.place, self.document.items.last_mut()) {
-            (Place::Block, Some(Item::Block(.., data))) => data.extend(bytes),
-            (Place::Rest, _) => self.document.rest.extend(bytes),
+            (DirectiveTarget::Block, Some(Item::Block(.., data))) => data.extend(bytes),
+            (DirectiveTarget::Rest, _) => self.document.rest.extend(bytes),
             _ => self.report(range, "`.data` stands behind `.block` or `.rest`".to_owned(), None),
         }
     }
@@ -442,7 +449,7 @@ impl Reader<'_> {
 ///
 /// # Errors
 /// Everything that is wrong with the text, with its places.
-pub fn assemble_gfd(text: &str, path: &Path, options: &Options) -> Result<(Vec<u8>, Vec<Report>), JobError> {
+pub fn assemble_gfd(text: &str, path: &Path, options: &TextOptions) -> Result<(Vec<u8>, Vec<Report>), JobError> {
     let document = Document::read(text, &path.display().to_string(), options)?;
     let bytes = document.write()?;
     let mut reports: Vec<Report> = document.reports().cloned().collect();
@@ -501,7 +508,7 @@ pub fn replace_in_gfd(
             register.value = register.value & !changed | new.value & changed;
         }
     }
-    if let Some(layout) = old.header.and_then(|h| container.blocks[h].kind()).and_then(Layout::of) {
+    if let Some(layout) = old.header.and_then(|h| container.blocks[h].kind()).and_then(HeaderLayout::of) {
         let read = gfd::settings::Settings::read(&loaded.program.settings, layout);
         let settings = read.map_err(|found| {
             JobError::Wrong(
@@ -525,7 +532,9 @@ pub fn replace_in_gfd(
             reports.push(Report::bare(Diagnostic::warning("kept-settings", message).help(help)));
         }
     }
-    container.replace(index, &Code { stage, words: loaded.program.words.clone(), registers }).map_err(image)?;
+    container
+        .replace(index, &ExtractedProgram { stage, words: loaded.program.words.clone(), registers })
+        .map_err(image)?;
     Ok((container.write(), reports))
 }
 
@@ -542,7 +551,7 @@ pub fn unmet_semantics(bytes: &[u8]) -> Vec<Report> {
     let (Some(vertex), Some(pixel), false) = (of(CodeStage::Vertex), of(CodeStage::Pixel), has_geometry) else {
         return Vec::new();
     };
-    let field = |code: &Code, name: &str, field: &str| {
+    let field = |code: &ExtractedProgram, name: &str, field: &str| {
         let row = ctm_image::r700::registers::named(name)?;
         let field = row.format.fields.iter().find(|f| f.name == field)?;
         Some(field.extract(code.register(name)?))

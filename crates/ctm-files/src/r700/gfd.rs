@@ -11,11 +11,11 @@ use ctm_image::r700::gfd::print::Described;
 use ctm_image::r700::gfd::settings::Settings;
 use ctm_image::r700::gfd::{self, NewProgram};
 use ctm_image::r700::registers;
-use ctm_image::r700::{Code, RegisterValue, Stage};
+use ctm_image::r700::{ExtractedProgram, RegisterValue, ShaderStage};
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::r700::inst::Cf;
 use ctm_isa::r700::program::{Chip, Program, Stage as IsaStage, Symbol, SymbolKind, Usage};
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 
 /// Default values of the console's tools: vertices are kept for reuse.
 const VERTEX_REUSE: [(&str, u32); 2] = [("VGT_VERTEX_REUSE_BLOCK_CNTL", 14), ("VGT_HOS_REUSE_DEPTH", 16)];
@@ -39,8 +39,8 @@ pub fn write_gfd(programs: &[&Loaded]) -> Result<Vec<u8>, JobError> {
     for loaded in programs {
         let image = |e: ImageError| JobError::Wrong(vec![Report::bare(Diagnostic::error(e.name(), e.to_string()))]);
         let stage = stored_stage(&loaded.program).map_err(image)?;
-        if stage == Stage::Copy {
-            let before = out.last_mut().filter(|p| p.code.stage == Stage::Geometry && p.copy.is_none());
+        if stage == ShaderStage::Copy {
+            let before = out.last_mut().filter(|p| p.code.stage == ShaderStage::Geometry && p.copy.is_none());
             let Some(geometry) = before else {
                 let message =
                     "a copy program stands behind the geometry program whose vertices it copies, in the same container";
@@ -64,12 +64,12 @@ pub fn write_gfd(programs: &[&Loaded]) -> Result<Vec<u8>, JobError> {
 }
 
 /// A listing as a program of a container, with its settings.
-pub(super) fn read_program(loaded: &Loaded, stage: Stage) -> Result<NewProgram, Vec<Report>> {
+pub(super) fn read_program(loaded: &Loaded, stage: ShaderStage) -> Result<NewProgram, Vec<Report>> {
     let layout = match stage {
-        Stage::Vertex => &VERTEX,
-        Stage::Pixel => &PIXEL,
-        Stage::Geometry => &GEOMETRY,
-        Stage::Fetch | Stage::Copy | Stage::Compute => {
+        ShaderStage::Vertex => &VERTEX,
+        ShaderStage::Pixel => &PIXEL,
+        ShaderStage::Geometry => &GEOMETRY,
+        ShaderStage::Fetch | ShaderStage::Copy | ShaderStage::Compute => {
             let message = format!("GFD containers have no place for {} programs", stage.name());
             return Err(vec![Report::bare(Diagnostic::error("no-place", message))]);
         }
@@ -82,7 +82,7 @@ pub(super) fn read_program(loaded: &Loaded, stage: Stage) -> Result<NewProgram, 
 }
 
 /// A program with the variables, mode and other words of a header, and the registers that follow from it and from them.
-pub(super) fn described_program(program: &Program, stage: Stage, described: &Described) -> NewProgram {
+pub(super) fn described_program(program: &Program, stage: ShaderStage, described: &Described) -> NewProgram {
     let settings = Settings {
         variables: described.variables.clone(),
         mode: Some(described.mode),
@@ -93,9 +93,9 @@ pub(super) fn described_program(program: &Program, stage: Stage, described: &Des
 }
 
 /// The registers of one program while they are put together.
-struct Registers(Vec<RegisterValue>);
+struct ProgramRegisters(Vec<RegisterValue>);
 
-impl Registers {
+impl ProgramRegisters {
     fn set(&mut self, name: &str, value: u32) {
         if let Some(address) = registers::address(name) {
             self.set_at(address, u32::MAX, value, 0);
@@ -139,37 +139,37 @@ impl Registers {
     }
 }
 
-fn new_program(program: &Program, stage: Stage, settings: Settings) -> NewProgram {
-    let mut registers = Registers(registers_of(program, stage));
+fn new_program(program: &Program, stage: ShaderStage, settings: Settings) -> NewProgram {
+    let mut registers = ProgramRegisters(registers_of(program, stage));
     match stage {
-        Stage::Vertex => vertex_registers(&mut registers, program, &settings),
-        Stage::Pixel => pixel_registers(&mut registers, program),
-        Stage::Geometry | Stage::Fetch | Stage::Copy | Stage::Compute => {}
+        ShaderStage::Vertex => vertex_registers(&mut registers, program, &settings),
+        ShaderStage::Pixel => pixel_registers(&mut registers, program),
+        ShaderStage::Geometry | ShaderStage::Fetch | ShaderStage::Copy | ShaderStage::Compute => {}
     }
     registers.overlay(&settings);
     // Values that follow from the length of lists; a setting overrides them.
     match stage {
-        Stage::Vertex => {
+        ShaderStage::Vertex => {
             let attributes = registers.listed("SQ_VTX_SEMANTIC");
             // A bit for each attribute that is not there.
             registers.set("SQ_VTX_SEMANTIC_CLEAR", u32::MAX.checked_shl(attributes).unwrap_or(0));
         }
-        Stage::Pixel => {
+        ShaderStage::Pixel => {
             let inputs = registers.listed("SPI_PS_INPUT_CNTL");
             registers.set_field("SPI_PS_IN_CONTROL_0", "NUM_INTERP", inputs);
         }
-        Stage::Geometry | Stage::Fetch | Stage::Copy | Stage::Compute => {}
+        ShaderStage::Geometry | ShaderStage::Fetch | ShaderStage::Copy | ShaderStage::Compute => {}
     }
     registers.overlay(&settings);
     NewProgram {
         variables: settings.variables,
         mode: settings.mode.unwrap_or(if locks_constants(program) { UNIFORM_BLOCKS } else { 0 }),
         words: settings.words,
-        ..NewProgram::new(Code { stage, words: program.words.clone(), registers: registers.0 })
+        ..NewProgram::new(ExtractedProgram { stage, words: program.words.clone(), registers: registers.0 })
     }
 }
 
-fn vertex_registers(registers: &mut Registers, program: &Program, settings: &Settings) {
+fn vertex_registers(registers: &mut ProgramRegisters, program: &Program, settings: &Settings) {
     for (name, value) in VERTEX_REUSE {
         registers.set(name, value);
     }
@@ -187,7 +187,7 @@ fn vertex_registers(registers: &mut Registers, program: &Program, settings: &Set
 }
 
 /// The exports of a vertex or copy program besides the position. Parameter n has the semantic number n, unless settings say.
-fn exported_parameters(registers: &mut Registers, program: &Program, settings: &Settings) {
+fn exported_parameters(registers: &mut ProgramRegisters, program: &Program, settings: &Settings) {
     let mut parameters = 0;
     registers.set("PA_CL_VS_OUT_CNTL", 0);
     for target in exports(program) {
@@ -209,7 +209,7 @@ fn exported_parameters(registers: &mut Registers, program: &Program, settings: &
     }
 }
 
-fn pixel_registers(registers: &mut Registers, program: &Program) {
+fn pixel_registers(registers: &mut ProgramRegisters, program: &Program) {
     let (mut mask, mut targets, mut depth) = (0, 0, 0);
     for target in exports(program) {
         match target {
@@ -233,13 +233,14 @@ fn pixel_registers(registers: &mut Registers, program: &Program) {
 
 /// A geometry program's header holds the registers of its copy program, too. Its settings override them.
 pub(super) fn copy_program(geometry: &mut NewProgram, program: &Program) {
-    let mut registers = Registers(registers_of(program, Stage::Copy));
+    let mut registers = ProgramRegisters(registers_of(program, ShaderStage::Copy));
     exported_parameters(&mut registers, program, &Settings::default());
     let given = std::mem::take(&mut geometry.code.registers);
     registers.0.retain(|r| !given.iter().any(|g| g.address == r.address));
     registers.0.extend(given);
     geometry.code.registers = registers.0;
-    geometry.copy = Some(Code { stage: Stage::Copy, words: program.words.clone(), registers: Vec::new() });
+    geometry.copy =
+        Some(ExtractedProgram { stage: ShaderStage::Copy, words: program.words.clone(), registers: Vec::new() });
 }
 
 /// Whether an ALU clause locks lines of a constant buffer.
@@ -268,19 +269,19 @@ fn settings_of(program: &Program) -> Option<Settings> {
 const MOST_ELEMENTS: u32 = 4096;
 
 /// A row of a container's tables: its kind, its name, its further columns.
-pub type Row<'a> = (VariableKind, &'a str, &'a [u32]);
+pub type TableRow<'a> = (VariableKind, &'a str, &'a [u32]);
 
 /// A column of a variable's row.
 #[must_use]
-pub fn column((kind, _, values): Row<'_>, name: &str) -> Option<u32> {
+pub fn column((kind, _, values): TableRow<'_>, name: &str) -> Option<u32> {
     let at = kind.columns().iter().position(|column| *column == name)?;
     values.get(at).copied()
 }
 
 /// The uniforms among a program's variables. UNVERIFIED: that offsets count dwords in blocks as they do in the constant file; a container of the
 /// console's own compiler with two uniforms in a block would settle it.
-pub fn uniforms<'a>(rows: impl Iterator<Item = Row<'a>> + Clone) -> Vec<Uniform> {
-    let place = |row: Row<'a>| {
+pub fn uniforms<'a>(rows: impl Iterator<Item = TableRow<'a>> + Clone) -> Vec<Uniform> {
+    let place = |row: TableRow<'a>| {
         let constant = column(row, "offset")? as usize / 4;
         let block = column(row, "block")?.cast_signed();
         // -1: none; the constant file.
@@ -288,7 +289,7 @@ pub fn uniforms<'a>(rows: impl Iterator<Item = Row<'a>> + Clone) -> Vec<Uniform>
         let block = rows.clone().filter(|row| row.0 == VariableKind::UniformBlock).nth(block)?;
         Some(UniformPlace::Buffer(u8::try_from(column(block, "offset")?).ok()?, constant))
     };
-    let uniform = |row: Row<'a>| {
+    let uniform = |row: TableRow<'a>| {
         let component = column(row, "offset")? as usize % 4;
         let of = UniformType::of(column(row, "type")?);
         let count = column(row, "count")?.clamp(1, MOST_ELEMENTS) as usize;
@@ -298,7 +299,7 @@ pub fn uniforms<'a>(rows: impl Iterator<Item = Row<'a>> + Clone) -> Vec<Uniform>
 }
 
 /// The samplers among a program's variables, with the number of sampler and texture.
-pub fn samplers<'a>(rows: impl Iterator<Item = Row<'a>>) -> Vec<(&'a str, u8)> {
+pub fn samplers<'a>(rows: impl Iterator<Item = TableRow<'a>>) -> Vec<(&'a str, u8)> {
     let samplers = rows.filter(|row| row.0 == VariableKind::Sampler);
     samplers.filter_map(|row| Some((row.1, u8::try_from(column(row, "location")?).ok()?))).collect()
 }
@@ -312,7 +313,7 @@ pub fn fetched(register: impl Fn(u32) -> Option<u32>) -> Vec<(u8, u8)> {
 }
 
 /// The rows of a program's settings.
-fn rows(settings: &Settings) -> impl Iterator<Item = Row<'_>> + Clone {
+fn rows(settings: &Settings) -> impl Iterator<Item = TableRow<'_>> + Clone {
     settings.variables.iter().map(|v| (v.kind, v.name.as_str(), v.values.as_slice()))
 }
 
@@ -368,6 +369,6 @@ pub fn attribute_fetch(program: &Program) -> Option<Program> {
         text.push_str(&format!(" FETCH R{gpr}.xyzw, R0.x, b{buffer} USE_CONST_FIELDS(1)\n"));
     }
     text.push_str("RETURN\n");
-    let fetch = assemble(&text, &Options::default()).program.filter(|_| !attributes.is_empty())?;
+    let fetch = assemble(&text, &TextOptions::default()).program.filter(|_| !attributes.is_empty())?;
     Some(Program { stage: Some(IsaStage::Fetch), ..fetch })
 }

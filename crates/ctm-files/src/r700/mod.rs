@@ -30,12 +30,12 @@ use crate::kinds::FileKind;
 use crate::load::{Isa, hex_error, in_order, is_r700_binary, kind_of, read_file, text_of};
 use crate::render::{Report, Source};
 use ctm_exec::r700::Target;
-use ctm_image::r700::{Code, Container, RegisterValue, Stage as CodeStage, cal, llvm_elf, registers};
+use ctm_image::r700::{Container, ExtractedProgram, RegisterValue, ShaderStage as CodeStage, cal, llvm_elf, registers};
 use ctm_image::{ByteOrder, ImageError, Kind, hex};
 use ctm_isa::diag::{Diagnostic, Severity};
 use ctm_isa::r700::inst::{Cf, CfExport, looks_like_r600};
 use ctm_isa::r700::program::{Program, Stage};
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -88,7 +88,12 @@ impl Loaded {
     ///
     /// # Errors
     /// The file cannot be read, is of another kind, or is wrong.
-    pub fn from_file(path: &Path, isa: Option<Isa>, which: Option<&str>, options: &Options) -> Result<Self, JobError> {
+    pub fn from_file(
+        path: &Path,
+        isa: Option<Isa>,
+        which: Option<&str>,
+        options: &TextOptions,
+    ) -> Result<Self, JobError> {
         Self::from_bytes(&read_file(path, FileKind::Program, None)?, path, isa, which, options)
     }
 
@@ -101,7 +106,7 @@ impl Loaded {
         path: &Path,
         isa: Option<Isa>,
         which: Option<&str>,
-        options: &Options,
+        options: &TextOptions,
     ) -> Result<Self, JobError> {
         let name = path.display().to_string();
         let image = |e: &ImageError| wrong(e.name(), format!("{name}: {e}"));
@@ -176,7 +181,7 @@ pub fn every_program(
     bytes: &[u8],
     path: &Path,
     isa: Option<Isa>,
-    options: &Options,
+    options: &TextOptions,
 ) -> Result<Vec<(Option<String>, Loaded)>, JobError> {
     let load = |which: Option<&str>| Loaded::from_bytes(bytes, path, isa, which, options);
     match kind_of(bytes, path) {
@@ -217,7 +222,7 @@ fn wrong(rule: &'static str, message: String) -> JobError {
     JobError::Wrong(vec![Report::bare(Diagnostic::error(rule, message))])
 }
 
-fn from_text(text: &str, name: &str, options: &Options) -> Result<Loaded, JobError> {
+fn from_text(text: &str, name: &str, options: &TextOptions) -> Result<Loaded, JobError> {
     let assembly = assemble(text, options);
     let source = Arc::new(Source::new(name, text));
     let reports: Vec<Report> = assembly
@@ -317,9 +322,9 @@ impl ContainerKind {
 /// The container has no place for a program of this stage, for one that does not begin in slot 0, or for this number of programs; invalid settings.
 pub fn write_container(programs: &[(&str, &Loaded)], kind: ContainerKind) -> Result<Vec<u8>, JobError> {
     let image = |e: ImageError| wrong(e.name(), e.to_string());
-    let code = |program: &Program| -> Result<Code, ImageError> {
+    let code = |program: &Program| -> Result<ExtractedProgram, ImageError> {
         let stage = stored_stage(program)?;
-        Ok(Code { stage, words: program.words.clone(), registers: registers_of(program, stage) })
+        Ok(ExtractedProgram { stage, words: program.words.clone(), registers: registers_of(program, stage) })
     };
     match (kind, programs) {
         (ContainerKind::Gfd, _) => write_gfd(&programs.iter().map(|p| p.1).collect::<Vec<_>>()),
@@ -355,13 +360,13 @@ pub fn not_stored(loaded: &Loaded, is_gfd: bool) -> Vec<Report> {
     lost.into_iter().map(|diagnostic| Report { diagnostic, source: loaded.source.clone() }).collect()
 }
 
-fn write_cal(code: &Code) -> Result<Vec<u8>, ImageError> {
+fn write_cal(code: &ExtractedProgram) -> Result<Vec<u8>, ImageError> {
     let Some(program_type) = cal::ProgramType::ALL.iter().find(|t| t.info() == code.stage) else {
         return Err(unstorable(format!("CAL images have no type for {} programs", code.stage.name())));
     };
     let pairs = code.registers.iter().flat_map(|r| [r.address / 4, r.value]).collect();
     Ok(cal::build(&[cal::Encoding {
-        machine: cal::Machine::Rv770.code(),
+        machine: cal::EncodingMachine::Rv770.code(),
         program_type: program_type.code(),
         notes: vec![cal::NoteWords { kind: cal::NoteKind::ProgInfo.code(), words: pairs }],
         text: code.words.iter().flat_map(|w| w.to_le_bytes()).collect(),

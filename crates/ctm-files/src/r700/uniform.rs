@@ -17,7 +17,7 @@ pub enum UniformPlace {
 
 /// The type of a uniform's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Element {
+enum UniformElement {
     Float,
     /// Signed or not: two's complement.
     Integer,
@@ -30,7 +30,7 @@ enum Element {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UniformType {
     name: &'static str,
-    element: Element,
+    element: UniformElement,
     /// Numbers of a column, 1 to 4.
     rows: usize,
     /// Columns of a matrix; 1 of all others.
@@ -41,15 +41,15 @@ impl UniformType {
     /// The type of a container's number for it; an unknown number means four floats.
     #[must_use]
     pub fn of(code: u32) -> Self {
-        let unknown = Self { name: "vec4", element: Element::Float, rows: 4, columns: 1 };
+        let unknown = Self { name: "vec4", element: UniformElement::Float, rows: 4, columns: 1 };
         let Some(name) = VariableType::from_code(code).map(VariableType::name) else { return unknown };
         let digit = |at: usize| name.as_bytes().get(at).map_or(1, |digit| usize::from(digit.saturating_sub(b'0')));
         let element = match name {
             "void" => return unknown,
-            "double" | "dvec2" | "dvec3" | "dvec4" => Element::Double,
-            "bool" | "bvec2" | "bvec3" | "bvec4" => Element::Bool,
-            "int" | "uint" | "ivec2" | "ivec3" | "ivec4" | "uvec2" | "uvec3" | "uvec4" => Element::Integer,
-            _ => Element::Float,
+            "double" | "dvec2" | "dvec3" | "dvec4" => UniformElement::Double,
+            "bool" | "bvec2" | "bvec3" | "bvec4" => UniformElement::Bool,
+            "int" | "uint" | "ivec2" | "ivec3" | "ivec4" | "uvec2" | "uvec3" | "uvec4" => UniformElement::Integer,
+            _ => UniformElement::Float,
         };
         let (columns, rows) = match name.find("vec") {
             // matCxR: columns, then rows.
@@ -92,13 +92,13 @@ impl Uniform {
     /// Rows and columns of a matrix of floats; `None` of all others.
     #[must_use]
     pub fn matrix(&self) -> Option<[usize; 2]> {
-        (self.of.columns > 1 && self.of.element == Element::Float).then_some([self.of.rows, self.of.columns])
+        (self.of.columns > 1 && self.of.element == UniformElement::Float).then_some([self.of.rows, self.of.columns])
     }
 
     /// Whether it holds floats.
     #[must_use]
     pub fn is_float(&self) -> bool {
-        self.of.element == Element::Float
+        self.of.element == UniformElement::Float
     }
 
     /// Element `n` of an array as a uniform of its own: `bones[3]`.
@@ -133,7 +133,7 @@ impl Uniform {
     pub fn lay_out(&self, numbers: &[u32]) -> Result<Vec<(usize, u32)>, String> {
         let rows = self.of.rows;
         let (tight, padded) = (rows * self.constants(), 4 * self.constants());
-        if self.of.element == Element::Double {
+        if self.of.element == UniformElement::Double {
             return Err(format!("`{}` is {}, and uniforms of doubles are not done", self.name, self.declared()));
         }
         let step = match numbers.len() {
@@ -174,15 +174,15 @@ impl Uniform {
     fn bits(&self, bits: u32) -> Result<u32, String> {
         let value = f32::from_bits(bits);
         match self.of.element {
-            Element::Float | Element::Double => Ok(bits),
-            Element::Bool => Ok(u32::from(value != 0.0 || value.is_subnormal())),
-            Element::Integer if value == 0.0 => Ok(0),
-            Element::Integer if !value.is_normal() => Ok(bits),
+            UniformElement::Float | UniformElement::Double => Ok(bits),
+            UniformElement::Bool => Ok(u32::from(value != 0.0 || value.is_subnormal())),
+            UniformElement::Integer if value == 0.0 => Ok(0),
+            UniformElement::Integer if !value.is_normal() => Ok(bits),
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the range of 32 bits")]
-            Element::Integer if value.fract() == 0.0 && (-2_147_483_648.0..4_294_967_296.0).contains(&value) => {
+            UniformElement::Integer if value.fract() == 0.0 && (-2_147_483_648.0..4_294_967_296.0).contains(&value) => {
                 Ok(value as i64 as u32)
             }
-            Element::Integer => {
+            UniformElement::Integer => {
                 Err(format!("`{}` is {}, and {value} is no integer of 32 bits", self.name, self.declared()))
             }
         }

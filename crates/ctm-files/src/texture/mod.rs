@@ -42,7 +42,7 @@ pub use formats::{FORMATS, FileFormat};
 pub use mipmaps::with_levels;
 pub use stored::StoredTexture;
 
-use crate::array::{Array, Kind};
+use crate::array::{Array, ArrayFileKind};
 use ctm_draw::console::TileMode;
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::{Image, Levels, Texture};
@@ -146,14 +146,15 @@ pub fn write(path: &Path, stored: &StoredTexture, options: &WriteOptions) -> Res
     match extension.as_str() {
         "gtx" => gtx::write(stored, options.mode, options.swizzle),
         "dds" => dds::write(stored),
-        _ => match Kind::of(path) {
+        _ => match ArrayFileKind::of(path) {
             Some(kind) => {
                 let array = stored.array(options.level)?;
                 array.to_bytes(kind).map_err(|error| TextureError(error.to_string()))
             }
-            None => {
-                wrong(format!("textures are not written as `.{extension}`; .gtx, .dds and {} are", Kind::EXTENSIONS))
-            }
+            None => wrong(format!(
+                "textures are not written as `.{extension}`; .gtx, .dds and {} are",
+                ArrayFileKind::EXTENSIONS
+            )),
         },
     }
 }
@@ -169,7 +170,7 @@ fn marked(bytes: &[u8]) -> Option<Result<StoredTexture, TextureError>> {
 }
 
 fn array(path: &Path, bytes: &[u8]) -> Result<Array, TextureError> {
-    match Kind::of(path) {
+    match ArrayFileKind::of(path) {
         Some(kind) => Array::from_bytes(kind, bytes, None).map_err(|error| TextureError(error.to_string())),
         None => wrong(format!("this is no texture or picture that is known; known are {EXTENSIONS}")),
     }

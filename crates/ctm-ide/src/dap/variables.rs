@@ -2,7 +2,7 @@
 
 use crate::debugger::Debugger;
 use ctm::trace::number;
-use ctm::trace::observe::{Isa, Place};
+use ctm::trace::observe::{Place, WatchedIsa};
 use ctm_exec::r700::Target;
 use serde_json::{Value, json};
 
@@ -29,9 +29,9 @@ fn register(name: String, make: impl Fn(u8) -> Place) -> (String, Vec<Place>) {
 }
 
 /// The scopes of a program; `registers` is how many of them there are.
-pub(super) fn scopes(isa: Isa, registers: u8, constants: &[u8]) -> Vec<Scope> {
+pub(super) fn scopes(isa: WatchedIsa, registers: u8, constants: &[u8]) -> Vec<Scope> {
     match isa {
-        Isa::X1k => vec![
+        WatchedIsa::X1k => vec![
             ("Next instruction", VariableGroup::Instruction),
             (
                 "Temporaries",
@@ -61,7 +61,7 @@ pub(super) fn scopes(isa: Isa, registers: u8, constants: &[u8]) -> Vec<Scope> {
             ("Flow control", VariableGroup::Flow),
             ("Lanes", VariableGroup::Lanes),
         ],
-        Isa::R700 => {
+        WatchedIsa::R700 => {
             let pixel = |n: u8| register(format!("PIX{n}"), move |c| Place::Export(Target::Pixel(n), c));
             let position = |n: u8| register(format!("POS{n}"), move |c| Place::Export(Target::Position(n), c));
             let parameter = |n: u8| register(format!("PARAM{n}"), move |c| Place::Export(Target::Parameter(n), c));

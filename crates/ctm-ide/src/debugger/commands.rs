@@ -4,7 +4,7 @@ use super::state::{Debugger, UserState};
 use super::views::{shown, value_json};
 use super::{Direction, Said, conditions};
 use conditions::{BreakCondition, Breakpoint, BreakpointKind};
-use ctm::trace::observe::{At, Isa, LaneState, Place};
+use ctm::trace::observe::{At, LaneState, Place, WatchedIsa};
 use ctm::trace::{Listing, Session, Stop};
 use ctm_exec::Position;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The name and effect of a command.
-pub struct Command {
+pub struct DebuggerCommand {
     /// Its name.
     pub name: &'static str,
     /// A shorter one.
@@ -28,8 +28,8 @@ pub struct Command {
 macro_rules! commands {
     ($($name:literal $short:literal $arguments:literal $help:literal $run:expr;)*) => {
         /// Every command.
-        pub const COMMANDS: &[Command] = &[
-            $(Command { name: $name, short: $short, arguments: $arguments, help: $help, run: $run },)*
+        pub const COMMANDS: &[DebuggerCommand] = &[
+            $(DebuggerCommand { name: $name, short: $short, arguments: $arguments, help: $help, run: $run },)*
         ];
     };
 }
@@ -328,7 +328,7 @@ impl<'u, 'a> Debugger<'u, 'a> {
         Ok(self.moved(&stop))
     }
 
-    fn isa(&self) -> Isa {
+    fn isa(&self) -> WatchedIsa {
         self.session.isa()
     }
 
@@ -458,7 +458,7 @@ impl<'u, 'a> Debugger<'u, 'a> {
             return (Stop::Start, None);
         }
         // Slots alone need no values, which is faster; the clauses of R700 have no slots of their own here.
-        let light = self.isa() == Isa::X1k && breakpoints.iter().all(Breakpoint::is_light);
+        let light = self.isa() == WatchedIsa::X1k && breakpoints.iter().all(Breakpoint::is_light);
         let mut before: Vec<bool> = breakpoints.iter().map(|b| b.state(&self.session, lane)).collect();
         let mut hit: Option<(u64, u32)> = None;
         let stop = self.run(direction, !light, &mut |session| {

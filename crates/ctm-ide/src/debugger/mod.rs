@@ -15,7 +15,7 @@ pub(crate) mod conditions;
 mod state;
 mod views;
 
-pub use commands::{Answer, COMMANDS, Command};
+pub use commands::{Answer, COMMANDS, DebuggerCommand};
 pub use ctm::trace::Direction;
 use ctm_exec::Position;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use super::words::WordForm;
 use super::{Document, Language, NameKind};
-use ctm_exec::observe::{Isa, Place};
+use ctm_exec::observe::{Place, WatchedIsa};
 use ctm_isa::diag::Span;
 use ctm_isa::{r700, x1k};
 use std::fmt::Write as _;
@@ -99,8 +99,8 @@ impl Document {
         }
         let register = self.stands_for(text).unwrap_or_else(|| text.to_owned());
         let isa = match self.language {
-            Language::X1k => Isa::X1k,
-            Language::R700 => Isa::R700,
+            Language::X1k => WatchedIsa::X1k,
+            Language::R700 => WatchedIsa::R700,
         };
         let place =
             Place::parse(isa, register.split(['.', '[']).next().unwrap_or("")).ok().and_then(|p| p.first().copied());

@@ -112,14 +112,14 @@ impl Language {
 
     /// Whether a word is one of these kinds.
     fn has(self, word: &str, kinds: &[WordKind]) -> bool {
-        static X1K: OnceLock<Words> = OnceLock::new();
-        static R700: OnceLock<Words> = OnceLock::new();
+        static X1K: OnceLock<WordKinds> = OnceLock::new();
+        static R700: OnceLock<WordKinds> = OnceLock::new();
         let words = match self {
             Self::X1k => &X1K,
             Self::R700 => &R700,
         };
         let words = words.get_or_init(|| {
-            let mut words = Words::new();
+            let mut words = WordKinds::new();
             self.vocabulary().into_iter().for_each(|(kind, word)| words.entry(word).or_default().push(kind));
             words
         });
@@ -137,7 +137,7 @@ impl Language {
 }
 
 /// The kinds of each word.
-type Words = HashMap<&'static str, Vec<WordKind>>;
+type WordKinds = HashMap<&'static str, Vec<WordKind>>;
 
 /// A program of either machine.
 #[derive(Clone, Debug)]
@@ -281,7 +281,7 @@ fn read(language: Language, text: &str) -> (Vec<Diagnostic>, Option<AnyProgram>)
             (findings, assembly.program.map(|program| AnyProgram::X1k(Box::new(program))))
         }
         Language::R700 => {
-            let assembly = r700::text::assemble(text, &r700::text::Options::default());
+            let assembly = r700::text::assemble(text, &r700::text::TextOptions::default());
             let mut findings = assembly.diagnostics;
             findings.extend(assembly.program.iter().flat_map(r700::check::check));
             (findings, assembly.program.map(|program| AnyProgram::R700(Box::new(program))))

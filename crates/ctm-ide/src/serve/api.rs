@@ -273,7 +273,7 @@ fn profile(question: &Question, context: &AnswerContext<'_>) -> Answer<wire::Pro
 
 #[cfg(test)]
 mod tests {
-    use super::super::memory::Memory;
+    use super::super::memory::HostMemory;
     use super::*;
     use ctm::job::Folders;
     use ctm_exec::Control;
@@ -286,7 +286,7 @@ mod tests {
     fn asked(name: &str, question: Value, entries: &[PageEntry]) -> Value {
         // The texture of the cube is a picture of the documents.
         let documents = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-        let (memory, control, folders) = (Memory::new(4 << 30), Control::new(), Folders::new(&[documents]));
+        let (memory, control, folders) = (HostMemory::new(4 << 30), Control::new(), Folders::new(&[documents]));
         let deadline = Instant::now() + Duration::from_secs(300);
         let shares = RefCell::default();
         let context =

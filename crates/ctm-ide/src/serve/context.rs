@@ -1,7 +1,7 @@
 //! The context of an answer: entries, folders, memory and time; the open entry of a question.
 
 use super::entries::{Opened, PageEntry, said};
-use super::memory::{Memory, Share};
+use super::memory::{HostMemory, Share};
 use super::question::Question;
 use crate::language::Language;
 use ctm::draw::ViewMove;
@@ -19,7 +19,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 pub(super) struct AnswerContext<'a> {
     pub(super) entries: &'a [PageEntry],
     pub(super) folders: &'a Folders,
-    pub(super) memory: &'a Arc<Memory>,
+    pub(super) memory: &'a Arc<HostMemory>,
     pub(super) control: &'a Control,
     pub(super) deadline: Instant,
     /// Memory reserved by the answer: held until the answer has been written as text.

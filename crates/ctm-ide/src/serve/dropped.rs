@@ -19,7 +19,7 @@ fn has_extension(path: &Path, names: &[&str]) -> bool {
 
 /// Programs that come without a job, by their use.
 #[derive(Default)]
-struct Programs<'f> {
+struct DroppedPrograms<'f> {
     /// A container with a vertex and a pixel program.
     container: Option<&'f str>,
     vertex: Option<&'f str>,
@@ -33,7 +33,7 @@ struct Programs<'f> {
 /// # Errors
 /// In words: a vertex program comes without a pixel program.
 pub(super) fn job(files: &[(String, Vec<u8>)]) -> Result<Option<(String, String)>, String> {
-    let mut programs = Programs::default();
+    let mut programs = DroppedPrograms::default();
     for (name, bytes) in files {
         let path = Path::new(name);
         let place = match identify(bytes) {
@@ -47,17 +47,17 @@ pub(super) fn job(files: &[(String, Vec<u8>)]) -> Result<Option<(String, String)
     }
     let quoted = |name: &str| toml_string(Path::new(name).file_name().unwrap_or_default().to_string_lossy().as_ref());
     let (program, text) = match programs {
-        Programs { container: Some(container), .. } => {
+        DroppedPrograms { container: Some(container), .. } => {
             (container, format!("programs = [{}]\nmesh = \"quad\"\nsize = [{SIDE}, {SIDE}]\n", quoted(container)))
         }
-        Programs { vertex: Some(vertex), pixel: Some(pixel), .. } => {
+        DroppedPrograms { vertex: Some(vertex), pixel: Some(pixel), .. } => {
             let both = [vertex, pixel].map(quoted).join(", ");
             (vertex, format!("programs = [{both}]\nmesh = \"quad\"\nsize = [{SIDE}, {SIDE}]\n"))
         }
-        Programs { vertex: Some(vertex), .. } => {
+        DroppedPrograms { vertex: Some(vertex), .. } => {
             return Err(format!("{vertex} is a vertex program, which needs a pixel program (.psh): drop both"));
         }
-        Programs { pixel: Some(program), .. } | Programs { other: Some(program), .. } => {
+        DroppedPrograms { pixel: Some(program), .. } | DroppedPrograms { other: Some(program), .. } => {
             let last = SIDE - 1;
             (
                 program,

@@ -2,7 +2,7 @@
 
 use super::context::AnswerContext;
 use super::entries::{self, PageEntry};
-use super::memory::Memory;
+use super::memory::HostMemory;
 use super::{ANSWER, api, dropped};
 use ctm::job::Folders;
 use ctm_exec::{Control, Instant};
@@ -29,7 +29,7 @@ pub struct Local {
     entries: Vec<PageEntry>,
     files: MemoryFolder,
     folders: Folders,
-    memory: Arc<Memory>,
+    memory: Arc<HostMemory>,
 }
 
 impl Default for Local {
@@ -46,7 +46,7 @@ impl Local {
             entries: entries::all(&[]),
             files: MemoryFolder::new(),
             folders: Folders::default(),
-            memory: Memory::new(MEMORY),
+            memory: HostMemory::new(MEMORY),
         }
     }
 

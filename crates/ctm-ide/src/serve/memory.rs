@@ -11,7 +11,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// The memory that there is.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct HostMemory {
     bytes: u64,
     taken: Mutex<u64>,
     freed: Condvar,
@@ -20,7 +20,7 @@ pub(super) struct Memory {
 /// A part of it, given back when it is dropped.
 #[derive(Debug)]
 pub(super) struct Share {
-    memory: Arc<Memory>,
+    memory: Arc<HostMemory>,
     bytes: u64,
 }
 
@@ -31,7 +31,7 @@ impl Drop for Share {
     }
 }
 
-impl Memory {
+impl HostMemory {
     pub(super) fn new(bytes: u64) -> Arc<Self> {
         Arc::new(Self { bytes, taken: Mutex::new(0), freed: Condvar::new() })
     }
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn shares_are_taken_waited_for_and_refused() {
-        let memory = Memory::new(100);
+        let memory = HostMemory::new(100);
         let now = Instant::now();
         let soon = || Instant::now() + Duration::from_secs(20);
         let first = memory.take(60, now, &|| true).unwrap();

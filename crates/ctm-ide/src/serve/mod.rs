@@ -60,7 +60,7 @@ pub use local::Local;
 pub use site::{SiteFile, site};
 
 use http::{Head, HttpFailure, Response, Wire};
-use memory::{Memory, Share};
+use memory::{HostMemory, Share};
 use question::Question;
 use std::cell::RefCell;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -94,14 +94,14 @@ const LEAVE: Duration = Duration::from_secs(1);
 
 /// Limits and entries of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct ServerOptions {
     /// Bytes of memory for all requests together.
     pub memory: u64,
     /// Folders beside a job's own whose files jobs may name.
     pub allow: Vec<PathBuf>,
 }
 
-impl Default for Options {
+impl Default for ServerOptions {
     /// A gibibyte, and the folders of the jobs.
     fn default() -> Self {
         Self { memory: 1 << 30, allow: Vec::new() }
@@ -119,17 +119,17 @@ struct Times {
 /// A server of the page.
 pub struct Server {
     listener: TcpListener,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
 }
 
 /// State shared by the threads of a server.
-struct Shared {
+struct ServerState {
     token: String,
     port: u16,
     entries: Vec<PageEntry>,
     folders: Folders,
     times: Times,
-    memory: Arc<Memory>,
+    memory: Arc<HostMemory>,
     connections: Connections,
     work: Arc<Workers>,
     stopped: AtomicBool,
@@ -138,7 +138,7 @@ struct Shared {
 /// Ends a server from another thread.
 #[derive(Clone)]
 pub struct Stopper {
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
 }
 
 impl std::fmt::Debug for Stopper {
@@ -164,16 +164,16 @@ impl Server {
     ///
     /// # Errors
     /// The port is taken, or the system has no random numbers.
-    pub fn bind(port: u16, jobs: &[PathBuf], options: &Options) -> std::io::Result<Self> {
+    pub fn bind(port: u16, jobs: &[PathBuf], options: &ServerOptions) -> std::io::Result<Self> {
         let random = random()?;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
-        let shared = Shared {
+        let shared = ServerState {
             token: random.iter().map(|byte| format!("{byte:02x}")).collect(),
             port: listener.local_addr()?.port(),
             entries: entries::all(jobs),
             folders: Folders::new(&options.allow),
             times: Times { transfer: TRANSFER, answer: ANSWER, grace: GRACE },
-            memory: Memory::new(options.memory),
+            memory: HostMemory::new(options.memory),
             connections: Connections::new(CONNECTIONS),
             work: Arc::default(),
             stopped: AtomicBool::new(false),
@@ -185,7 +185,7 @@ impl Server {
     ///
     /// # Errors
     /// Everything that is wrong with it.
-    pub fn check(job: &std::path::Path, options: &Options) -> Result<(), JobError> {
+    pub fn check(job: &std::path::Path, options: &ServerOptions) -> Result<(), JobError> {
         entries::check(job, &Folders::new(&options.allow))
     }
 
@@ -218,7 +218,7 @@ impl Server {
                 continue;
             };
             match shared.connections.admit(stream) {
-                Ok(connection) => Shared::begin(shared, connection),
+                Ok(connection) => ServerState::begin(shared, connection),
                 Err(stream) => {
                     let _ = stream.set_nonblocking(true);
                     http::write(&mut &stream, &Response::text(503, "the page answers too many requests; ask again"));
@@ -244,7 +244,7 @@ enum Asked {
     Question(&'static str),
 }
 
-impl Shared {
+impl ServerState {
     /// Serves a connection on a thread of its own.
     fn begin(shared: &Arc<Self>, connection: Arc<Connection>) {
         let (own, served) = (Arc::clone(shared), Arc::clone(&connection));

@@ -1,7 +1,7 @@
 //! Outputs as numbers and as pictures.
 
 use super::wire;
-use ctm::array::{Array, Kind, Values};
+use ctm::array::{Array, ArrayFileKind, Values};
 
 /// Elements of all channels up to which the numbers go along.
 const MOST_VALUES: usize = 4 << 20;
@@ -10,7 +10,7 @@ const THUMBNAIL: usize = 144;
 
 /// The address of an array as a PNG.
 pub(super) fn picture(array: &Array) -> Result<String, String> {
-    let bytes = array.to_bytes(Kind::Png).map_err(|e| e.to_string())?;
+    let bytes = array.to_bytes(ArrayFileKind::Png).map_err(|e| e.to_string())?;
     Ok(format!("data:image/png;base64,{}", base64(&bytes)))
 }
 

@@ -11,7 +11,7 @@ use ctm::EngineKind;
 use ctm::array::Array;
 use ctm::job::{Job, Slider};
 use ctm::render;
-use ctm::trace::observe::Isa;
+use ctm::trace::observe::WatchedIsa;
 use ctm::trace::{Choice, DrawStage, Draws, LaunchOutputs, Subject, launch_outputs, targets_behind};
 use ctm_exec::{Control, Instant};
 use std::path::Path;
@@ -88,7 +88,7 @@ fn recorded(path: &Path, number: usize, control: &Control) -> Answer<wire::Run> 
         outputs.push(shown(&name, &array, i, j)?);
     }
     let (name, text) = Subject::program_of(&chosen);
-    let language = if chosen.isa() == Isa::X1k { Language::X1k } else { Language::R700 };
+    let language = if chosen.isa() == WatchedIsa::X1k { Language::X1k } else { Language::R700 };
     let domain = chosen.domain;
     Ok(wire::Run {
         outputs,

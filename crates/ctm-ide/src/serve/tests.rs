@@ -9,16 +9,16 @@ use std::thread::JoinHandle;
 const LONG: Duration = Duration::from_secs(120);
 
 struct Running {
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     thread: Option<JoinHandle<std::io::Result<()>>>,
 }
 
 /// A server with its usual times, and memory.
-fn usual() -> (Times, Options) {
-    (Times { transfer: TRANSFER, answer: ANSWER, grace: GRACE }, Options::default())
+fn usual() -> (Times, ServerOptions) {
+    (Times { transfer: TRANSFER, answer: ANSWER, grace: GRACE }, ServerOptions::default())
 }
 
-fn start((times, options): (Times, Options), jobs: &[PathBuf]) -> Running {
+fn start((times, options): (Times, ServerOptions), jobs: &[PathBuf]) -> Running {
     let mut server = Server::bind(0, jobs, &options).unwrap();
     Arc::get_mut(&mut server.shared).unwrap().times = times;
     let shared = Arc::clone(&server.shared);
@@ -42,7 +42,7 @@ impl Running {
     }
 
     fn head(&self, path: &str, length: u64) -> String {
-        let Shared { token, port, .. } = &*self.shared;
+        let ServerState { token, port, .. } = &*self.shared;
         format!("POST /{token}{path} HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Length: {length}\r\n\r\n")
     }
 
@@ -59,7 +59,7 @@ impl Running {
     }
 
     fn page(&self) -> (u16, String) {
-        let Shared { token, port, .. } = &*self.shared;
+        let ServerState { token, port, .. } = &*self.shared;
         self.raw(&format!("GET /{token}/ HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n"))
     }
 }
@@ -112,7 +112,7 @@ fn silent_and_slow_clients_keep_nobody_out() {
 #[test]
 fn a_request_has_a_deadline_as_a_whole() {
     let transfer = Duration::from_millis(500);
-    let server = start((Times { transfer, ..usual().0 }, Options::default()), &[]);
+    let server = start((Times { transfer, ..usual().0 }, ServerOptions::default()), &[]);
     // A byte now and then, in the head and in the body.
     let head = server.head("/api/check", 1000);
     for begun in ["P", head.as_str()] {
@@ -136,7 +136,7 @@ fn a_request_has_a_deadline_as_a_whole() {
 #[test]
 fn heads_are_judged_before_bodies_are_read() {
     let server = start(usual(), &[]);
-    let Shared { token, port, .. } = &*server.shared;
+    let ServerState { token, port, .. } = &*server.shared;
     let own = format!("localhost:{port}");
     let post = |path: &str, headers: &str| server.raw(&format!("POST {path} HTTP/1.1\r\n{headers}\r\n")).0;
     let check = format!("/{token}/api/check");
@@ -240,7 +240,7 @@ fn an_answer_ends_with_its_client_and_with_its_time() {
 #[test]
 fn answers_share_one_memory() {
     let (times, options) = usual();
-    let server = start((times, Options { memory: 64 << 20, ..options }), &[]);
+    let server = start((times, ServerOptions { memory: 64 << 20, ..options }), &[]);
     let job = "program = \"saxpy.x1k\"\ndomain = [0, 0, 4095, 4095]\n[[output]]\nslot = 0\n";
     let large = json!({ "entry": "saxpy", "files": { "job.toml": job, "saxpy.x1k": "mov o0, r0\n" } });
     let (status, said) = server.ask("run", &large);
@@ -275,13 +275,14 @@ fn jobs_name_files_of_their_folder_or_of_one_that_is_allowed() {
         assert!(said.contains("--allow") && !said.contains("12345") && !said.contains("root:"), "{said}");
     }
     let (times, options) = usual();
-    let server = start((times, Options { allow: vec![all.clone()], ..options.clone() }), std::slice::from_ref(&job));
+    let server =
+        start((times, ServerOptions { allow: vec![all.clone()], ..options.clone() }), std::slice::from_ref(&job));
     assert!(ask(&server, "../secret.x1k").contains("the secret is"));
     assert!(ask(&server, "/etc/passwd").contains("--allow"));
     // A job given to the server is validated first.
     std::fs::write(&job, text("../secret.x1k")).unwrap();
     assert!(Server::check(&job, &options).is_err_and(|error| error.to_string().contains("--allow")));
-    assert!(Server::check(&job, &Options { allow: vec![all.clone()], ..options }).is_ok());
+    assert!(Server::check(&job, &ServerOptions { allow: vec![all.clone()], ..options }).is_ok());
     let _ = std::fs::remove_dir_all(&all);
 }
 

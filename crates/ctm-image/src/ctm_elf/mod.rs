@@ -41,7 +41,7 @@ pub const INSTRUCTION_BYTES: u64 = 24;
 
 /// The kind of a note's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum NoteForm {
     /// The program information's 28 words.
     ProgramInfo,
     /// A list of indices below the limit.
@@ -52,21 +52,21 @@ pub enum Shape {
 
 ops! {
     /// The Guide's notes.
-    pub enum NoteKind cite "CTM §4.1.4" info Shape {
+    pub enum NoteKind cite "CTM §4.1.4" info NoteForm {
         /// Ancillary information used by the loader to set up the program.
-        ProgInfo "PROGINFO" 1 => Shape::ProgramInfo;
+        ProgInfo "PROGINFO" 1 => NoteForm::ProgramInfo;
         /// Which inputs the program reads.
-        Inputs "INPUTS" 2 => Shape::Indices(x1k::INPUTS as u32);
+        Inputs "INPUTS" 2 => NoteForm::Indices(x1k::INPUTS as u32);
         /// Which outputs the program writes.
-        Outputs "OUTPUTS" 3 => Shape::Indices(x1k::OUTPUTS as u32);
+        Outputs "OUTPUTS" 3 => NoteForm::Indices(x1k::OUTPUTS as u32);
         /// Whether the program writes a conditional value.
-        CondOut "CONDOUT" 4 => Shape::Flag;
+        CondOut "CONDOUT" 4 => NoteForm::Flag;
         /// Which floating-point constants the program reads.
-        Float32Consts "FLOAT32CONSTS" 5 => Shape::Indices(x1k::FLOAT_CONSTANTS as u32);
+        Float32Consts "FLOAT32CONSTS" 5 => NoteForm::Indices(x1k::FLOAT_CONSTANTS as u32);
         /// Which integer constants the program reads.
-        Int32Consts "INT32CONSTS" 6 => Shape::Indices(x1k::INT_CONSTANTS as u32);
+        Int32Consts "INT32CONSTS" 6 => NoteForm::Indices(x1k::INT_CONSTANTS as u32);
         /// Whether the program may end early.
-        EarlyExit "EARLYEXIT" 7 => Shape::Flag;
+        EarlyExit "EARLYEXIT" 7 => NoteForm::Flag;
     }
 }
 

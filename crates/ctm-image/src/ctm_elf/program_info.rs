@@ -14,7 +14,7 @@ pub const WORDS: usize = 28;
 pub const RASTERISER_INSTRUCTIONS: usize = 16;
 
 /// The words of the program information, as they are in the file.
-pub type Words = [u32; WORDS];
+pub type InfoWords = [u32; WORDS];
 
 word_format! {
     /// A word that the Guide reserves: 1 in the first word, 0 in words 24 to 26.
@@ -226,7 +226,7 @@ pub fn rasteriser_words(preloads: &[Preload]) -> Option<Vec<u32>> {
 
 /// The writes of the rasteriser's words, in order. The second part names the words whose writes CTM has not.
 #[must_use]
-pub fn preloads(words: &Words) -> (Vec<Preload>, Vec<usize>) {
+pub fn preloads(words: &InfoWords) -> (Vec<Preload>, Vec<usize>) {
     let first = RsInstCount::FORMAT.dword;
     // Every number has a meaning in both formats.
     let count = RsInstCount::decode(words[first]).map_or(0, |c| usize::from(c.inst_count)) + 1;

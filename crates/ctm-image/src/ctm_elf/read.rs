@@ -1,7 +1,7 @@
 //! Reading a CTM executable.
 
 use super::program_info::{self, FgDepthSrc, InstrCnt, UsCodeAddr, UsCodeRange, UsConfig, UsFcCtrl, UsPixsize};
-use super::{DataKind, NoteKind, Shape, data};
+use super::{DataKind, NoteForm, NoteKind, data};
 use crate::elf::{self, Elf, Note, Section, ehdr, phdr, shdr, sym};
 use crate::error::{ImageError, Remark};
 use ctm_isa::table::WordFormat;
@@ -32,7 +32,7 @@ pub struct Image {
     /// The program.
     pub program: Program,
     /// The words of the program information note.
-    pub information: program_info::Words,
+    pub information: program_info::InfoWords,
     /// Byte offset of the first of them.
     pub information_offset: u64,
     /// The other notes.
@@ -214,7 +214,7 @@ impl RawNotes {
     }
 
     /// The program information's words and where they are.
-    fn information(&self, elf: &Elf<'_>) -> Result<(program_info::Words, u64), ImageError> {
+    fn information(&self, elf: &Elf<'_>) -> Result<(program_info::InfoWords, u64), ImageError> {
         let note = self.get(NoteKind::ProgInfo).ok_or(ImageError::Missing {
             what: "program information note",
             offset: elf.header.get(ehdr::PHOFF),
@@ -243,7 +243,7 @@ impl RawNotes {
     }
 
     fn indices(&self, elf: &Elf<'_>, kind: NoteKind) -> Result<Option<Vec<u32>>, ImageError> {
-        let (Some(note), Shape::Indices(limit)) = (self.get(kind), kind.info()) else { return Ok(None) };
+        let (Some(note), NoteForm::Indices(limit)) = (self.get(kind), kind.info()) else { return Ok(None) };
         let size = note.range.end - note.range.start;
         if size % 4 != 0 {
             return Err(ImageError::Field {
@@ -326,7 +326,7 @@ impl RawNotes {
 
 /// Turns the program information into a program.
 struct InfoReader<'a> {
-    information: &'a program_info::Words,
+    information: &'a program_info::InfoWords,
     offset: u64,
     remarks: &'a mut Vec<Remark>,
 }
@@ -463,7 +463,7 @@ fn symbols(elf: &Elf<'_>, remarks: &mut Vec<Remark>) -> Result<Vec<Symbol>, Imag
 /// Remarks where notes and instructions disagree. The loader uses the notes.
 fn compare_with_usage(
     usage: &Usage,
-    information: &program_info::Words,
+    information: &program_info::InfoWords,
     information_offset: u64,
     raw: &RawNotes,
     notes: &Notes,

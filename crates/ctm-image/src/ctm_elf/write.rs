@@ -85,7 +85,7 @@ pub fn write(program: &Program) -> Result<Vec<u8>, ImageError> {
     Ok(elf::build(&header, &segments, &sections))
 }
 
-fn information(program: &Program, usage: &Usage) -> Result<program_info::Words, ImageError> {
+fn information(program: &Program, usage: &Usage) -> Result<program_info::InfoWords, ImageError> {
     let count = program.words.len();
     if count == 0 {
         return Err(ImageError::Unstorable { what: "the program", message: "it has no instruction".to_owned() });
@@ -141,7 +141,7 @@ fn information(program: &Program, usage: &Usage) -> Result<program_info::Words, 
     Ok(words)
 }
 
-fn notes(program: &Program, usage: &Usage, information: &program_info::Words) -> Vec<u8> {
+fn notes(program: &Program, usage: &Usage, information: &program_info::InfoWords) -> Vec<u8> {
     let list = |set: &BTreeSet<u8>| set.iter().map(|&i| u32::from(i)).collect::<Vec<u32>>();
     let mut out = Vec::new();
     for &kind in NoteKind::ALL {

@@ -105,7 +105,7 @@ pub(crate) fn kind(text: &str) -> Option<Kind> {
             return Some(Kind::X1kDump);
         }
         header |= r600::is_header(line);
-        if r600::Line::of(line).is_some_and(|found| header || found.names_instruction()) {
+        if r600::WordLine::of(line).is_some_and(|found| header || found.names_instruction()) {
             return Some(Kind::R700Dump);
         }
     }

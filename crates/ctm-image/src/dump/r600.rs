@@ -12,7 +12,7 @@ const FETCH: u32 = 4;
 
 /// A line with words.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line<'a> {
+pub(super) struct WordLine<'a> {
     /// The number of its first dword.
     index: u32,
     words: [u32; 4],
@@ -21,7 +21,7 @@ pub(super) struct Line<'a> {
     rest: &'a str,
 }
 
-impl<'a> Line<'a> {
+impl<'a> WordLine<'a> {
     /// The words of a line: the first number of four or more decimal digits with a word of eight hexadecimal digits after it.
     pub(super) fn of(line: &'a str) -> Option<Self> {
         let start = line.as_ptr() as usize;
@@ -181,7 +181,7 @@ pub(super) fn read(text: &str) -> Vec<Dump> {
             finish(&mut current, &mut all);
             continue;
         }
-        if let Some(found) = Line::of(line) {
+        if let Some(found) = WordLine::of(line) {
             if found.index == 0 && !current.words.is_empty() || current.words.contains_key(&found.index) {
                 finish(&mut current, &mut all);
             }
@@ -211,7 +211,7 @@ impl DumpReader {
         }
     }
 
-    fn add(&mut self, line: Line<'_>, number: u32) {
+    fn add(&mut self, line: WordLine<'_>, number: u32) {
         if self.line == 0 {
             self.line = number;
         }

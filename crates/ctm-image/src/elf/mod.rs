@@ -13,7 +13,7 @@ pub use fields::*;
 pub(crate) use write::put;
 pub use write::{NewSection, NewSegment, build, note_bytes};
 
-use crate::bytes::{ByteOrder, Input};
+use crate::bytes::{ByteOrder, FileBytes};
 use crate::error::ImageError;
 use std::ops::Range;
 
@@ -108,7 +108,7 @@ pub struct Note {
 /// A file's headers, checked so far that every range lies within the input.
 #[derive(Clone, Debug)]
 pub struct Elf<'a> {
-    pub(crate) input: Input<'a>,
+    pub(crate) input: FileBytes<'a>,
     /// The ELF header.
     pub header: Header,
     /// The program headers.
@@ -117,7 +117,7 @@ pub struct Elf<'a> {
     pub sections: Vec<Section>,
 }
 
-fn read_place(input: &Input<'_>, base: u64, field: ElfField) -> Result<u64, ImageError> {
+fn read_place(input: &FileBytes<'_>, base: u64, field: ElfField) -> Result<u64, ImageError> {
     let offset = base.saturating_add(field.at);
     match field.size {
         1 => input.u8(field.name, offset).map(u64::from),
@@ -126,7 +126,7 @@ fn read_place(input: &Input<'_>, base: u64, field: ElfField) -> Result<u64, Imag
     }
 }
 
-fn read_u32(input: &Input<'_>, base: u64, field: ElfField) -> Result<u32, ImageError> {
+fn read_u32(input: &FileBytes<'_>, base: u64, field: ElfField) -> Result<u32, ImageError> {
     input.u32(field.name, base.saturating_add(field.at))
 }
 
@@ -146,7 +146,7 @@ impl<'a> Elf<'a> {
     /// # Errors
     /// Not such a file.
     pub fn read_header(bytes: &[u8]) -> Result<Header, ImageError> {
-        let input = Input::new(bytes, ByteOrder::Little);
+        let input = FileBytes::new(bytes, ByteOrder::Little);
         input.slice("the ELF header", 0, ehdr::SIZE)?;
         let mut header = Header { fields: Vec::with_capacity(ehdr::ALL.len()) };
         for &field in ehdr::ALL {
@@ -163,7 +163,7 @@ impl<'a> Elf<'a> {
     /// # Errors
     /// Not such a file, or a header or a part that a header names reaches beyond the input.
     pub fn read(bytes: &'a [u8]) -> Result<Self, ImageError> {
-        let input = Input::new(bytes, ByteOrder::Little);
+        let input = FileBytes::new(bytes, ByteOrder::Little);
         let header = Self::read_header(bytes)?;
         let (phnum, shnum) = (header.get(ehdr::PHNUM), header.get(ehdr::SHNUM));
         for (count, field, size_field, size) in
@@ -297,7 +297,7 @@ impl<'a> Elf<'a> {
     /// # Errors
     /// A note reaches beyond the range, or there are more than [`MOST_NOTES`].
     pub fn notes(&self, range: &Range<u64>) -> Result<Vec<Note>, ImageError> {
-        let part = Input::new(&self.input.bytes[..usize::try_from(range.end).unwrap_or(0)], self.input.order);
+        let part = FileBytes::new(&self.input.bytes[..usize::try_from(range.end).unwrap_or(0)], self.input.order);
         let used = self.bytes(range).iter().rposition(|&b| b != 0).map_or(range.start, |i| range.start + i as u64 + 1);
         let mut notes = Vec::new();
         let mut at = range.start;

@@ -1,13 +1,13 @@
 //! The contents of a file, as a tree for people and machines: `ctm info`.
 //!
-//! [`describe`] makes the tree; [`Value::to_text`] and [`Value::to_json`] print it.
+//! [`describe`] makes the tree; [`InfoValue::to_text`] and [`InfoValue::to_json`] print it.
 
 mod ctm_elf;
 mod r700;
 mod value;
 mod x1k;
 
-pub use value::Value;
+pub use value::InfoValue;
 
 use crate::error::{ImageError, Remark};
 use crate::identify::identify;
@@ -21,7 +21,7 @@ pub struct Description {
     /// The kind of file.
     pub kind: Kind,
     /// Everything that it says.
-    pub contents: Value,
+    pub contents: InfoValue,
     /// Remarks.
     pub remarks: Vec<Remark>,
 }
@@ -29,19 +29,18 @@ pub struct Description {
 impl Description {
     /// Kind, contents and remarks as one tree.
     #[must_use]
-    pub fn to_value(&self) -> Value {
-        let remarks = self
-            .remarks
-            .iter()
-            .map(|r| Value::record([("offset", Value::Number(r.offset)), ("message", r.message.clone().into())]));
-        let mut fields = vec![("kind".to_owned(), Value::from(self.kind.name()))];
-        if let Value::Record(contents) = &self.contents {
+    pub fn to_value(&self) -> InfoValue {
+        let remarks = self.remarks.iter().map(|r| {
+            InfoValue::record([("offset", InfoValue::Number(r.offset)), ("message", r.message.clone().into())])
+        });
+        let mut fields = vec![("kind".to_owned(), InfoValue::from(self.kind.name()))];
+        if let InfoValue::Record(contents) = &self.contents {
             fields.extend(contents.iter().cloned());
         }
         if !self.remarks.is_empty() {
-            fields.push(("remarks".to_owned(), Value::List(remarks.collect())));
+            fields.push(("remarks".to_owned(), InfoValue::List(remarks.collect())));
         }
-        Value::Record(fields)
+        InfoValue::Record(fields)
     }
 }
 
@@ -52,10 +51,10 @@ impl Description {
 pub fn describe(bytes: &[u8]) -> Result<Description, ImageError> {
     let kind = identify(bytes);
     let text = || std::str::from_utf8(bytes).unwrap_or_default();
-    let empty = || Value::Record(Vec::new());
+    let empty = || InfoValue::Record(Vec::new());
     let (contents, remarks) = match kind {
         Kind::CtmElf => ctm_elf::describe(bytes)?,
-        Kind::X1kHex => (Value::record([("program", x1k::program(&hex::read(text())?))]), Vec::new()),
+        Kind::X1kHex => (InfoValue::record([("program", x1k::program(&hex::read(text())?))]), Vec::new()),
         Kind::R700Hex => (r700::words(&hex::read_words(text(), hex::R700_WORDS)?), Vec::new()),
         Kind::Gfd => r700::gfd(bytes)?,
         Kind::Cal => r700::cal(bytes)?,
@@ -71,55 +70,55 @@ pub fn describe(bytes: &[u8]) -> Result<Description, ImageError> {
 }
 
 /// The programs of a log.
-fn dumps(text: &str, kind: Kind) -> Result<Value, ImageError> {
+fn dumps(text: &str, kind: Kind) -> Result<InfoValue, ImageError> {
     let mut programs = Vec::new();
     for dump in dump::read(text) {
         let mut fields = vec![
-            ("name".to_owned(), Value::from(dump.name.as_str())),
-            ("line".to_owned(), Value::Number(dump.line.into())),
-            ("chip".to_owned(), dump.family.map_or(Value::None, |family| family.name().into())),
+            ("name".to_owned(), InfoValue::from(dump.name.as_str())),
+            ("line".to_owned(), InfoValue::Number(dump.line.into())),
+            ("chip".to_owned(), dump.family.map_or(InfoValue::None, |family| family.name().into())),
         ];
         if let Some(stage) = dump.stage {
             fields.push(("stage".to_owned(), stage.name().into()));
         }
         for (name, size) in [("GPRs", dump.gprs), ("stack entries", dump.stack)] {
-            fields.extend(size.map(|size| (name.to_owned(), Value::Number(size.into()))));
+            fields.extend(size.map(|size| (name.to_owned(), InfoValue::Number(size.into()))));
         }
         let missing = match &dump.cut {
-            None => Value::from("nothing"),
-            Some(dump::Cut::End) => Value::from("the end"),
-            Some(dump::Cut::Missing(ranges)) => {
-                Value::List(ranges.iter().map(|r| Value::from(format!("{} to {}", r.start, r.end - 1))).collect())
-            }
+            None => InfoValue::from("nothing"),
+            Some(dump::Cut::End) => InfoValue::from("the end"),
+            Some(dump::Cut::Missing(ranges)) => InfoValue::List(
+                ranges.iter().map(|r| InfoValue::from(format!("{} to {}", r.start, r.end - 1))).collect(),
+            ),
         };
         fields.push(("missing".to_owned(), missing));
         let contents = match kind {
-            Kind::X1kDump => Value::record([("program", x1k::program(&hex::x1k_program(&dump.words)?))]),
+            Kind::X1kDump => InfoValue::record([("program", x1k::program(&hex::x1k_program(&dump.words)?))]),
             _ => r700::words(&dump.words),
         };
-        if let Value::Record(contents) = contents {
+        if let InfoValue::Record(contents) = contents {
             fields.extend(contents);
         }
-        programs.push(Value::Record(fields));
+        programs.push(InfoValue::Record(fields));
     }
-    Ok(Value::record([("programs", Value::List(programs))]))
+    Ok(InfoValue::record([("programs", InfoValue::List(programs))]))
 }
 
 /// A word by its fields: named values by name, flags as flags, the rest as numbers; reserved bits that are set.
-pub(crate) fn word_fields(format: &WordFormat, word: u32) -> Value {
-    let mut fields = vec![("word".to_owned(), Value::Hex(word))];
+pub(crate) fn word_fields(format: &WordFormat, word: u32) -> InfoValue {
+    let mut fields = vec![("word".to_owned(), InfoValue::Hex(word))];
     for field in format.fields {
         let number = field.extract(word);
         let value = match field.values.iter().find(|v| v.code == number) {
-            Some(named) => Value::from(named.name),
-            None if field.width() == 1 => Value::Flag(number != 0),
-            None => Value::Number(u64::from(number)),
+            Some(named) => InfoValue::from(named.name),
+            None if field.width() == 1 => InfoValue::Flag(number != 0),
+            None => InfoValue::Number(u64::from(number)),
         };
         fields.push((field.name.to_owned(), value));
     }
     let reserved = word & format.reserved_mask();
     if reserved != 0 {
-        fields.push(("reserved bits".to_owned(), Value::Hex(reserved)));
+        fields.push(("reserved bits".to_owned(), InfoValue::Hex(reserved)));
     }
-    Value::Record(fields)
+    InfoValue::Record(fields)
 }

@@ -7,7 +7,7 @@ const LONGEST_LINE: usize = 120;
 
 /// A value of a description.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum InfoValue {
     /// Not there.
     None,
     /// Yes or no.
@@ -21,36 +21,36 @@ pub enum Value {
     /// Text.
     Text(String),
     /// Values of one kind.
-    List(Vec<Value>),
+    List(Vec<InfoValue>),
     /// Named values, in order.
-    Record(Vec<(String, Value)>),
+    Record(Vec<(String, InfoValue)>),
 }
 
-impl From<&str> for Value {
+impl From<&str> for InfoValue {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
 }
 
-impl From<String> for Value {
+impl From<String> for InfoValue {
     fn from(text: String) -> Self {
         Self::Text(text)
     }
 }
 
-impl From<bool> for Value {
+impl From<bool> for InfoValue {
     fn from(flag: bool) -> Self {
         Self::Flag(flag)
     }
 }
 
-impl From<usize> for Value {
+impl From<usize> for InfoValue {
     fn from(number: usize) -> Self {
         Self::Number(number as u64)
     }
 }
 
-impl Value {
+impl InfoValue {
     /// A record from its fields.
     pub fn record<const N: usize>(fields: [(&str, Self); N]) -> Self {
         Self::Record(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())

@@ -1,50 +1,50 @@
 //! An X1K program's own facts, whatever file it came from.
 
-use super::Value;
+use super::InfoValue;
 use ctm_isa::x1k::program::{Literal, Preload, SymbolKind};
 use ctm_isa::x1k::{Inst, Program};
 use std::collections::BTreeMap;
 
 /// A program: extent, modes, references, embedded data, and counts of uses.
-pub fn program(program: &Program) -> Value {
+pub fn program(program: &Program) -> InfoValue {
     let usage = program.usage();
-    Value::record([
+    InfoValue::record([
         ("instructions", program.words.len().into()),
-        ("first", Value::Number(program.first.into())),
-        ("last", Value::Number(program.last.into())),
+        ("first", InfoValue::Number(program.first.into())),
+        ("last", InfoValue::Number(program.last.into())),
         ("flow control", if program.full_flow_control { "full" } else { "partial" }.into()),
         ("uncached outputs", program.uncached.into()),
         ("zero times anything is zero", program.zero_times_anything.into()),
         ("conditional value", program.conditional_value.into()),
-        ("preloads", Value::List(program.preloads.iter().map(preload).collect())),
+        ("preloads", InfoValue::List(program.preloads.iter().map(preload).collect())),
         (
             "usage",
-            Value::record([
-                ("inputs", Value::numbers(usage.inputs.iter().copied())),
-                ("outputs", Value::numbers(usage.outputs.iter().copied())),
-                ("float constants", Value::numbers(usage.float_constants.iter().copied())),
-                ("integer constants", Value::numbers(usage.int_constants.iter().copied())),
-                ("boolean constants", Value::numbers(usage.bool_constants.iter().copied())),
-                ("largest temporary", Value::Number(usage.highest_temp.into())),
+            InfoValue::record([
+                ("inputs", InfoValue::numbers(usage.inputs.iter().copied())),
+                ("outputs", InfoValue::numbers(usage.outputs.iter().copied())),
+                ("float constants", InfoValue::numbers(usage.float_constants.iter().copied())),
+                ("integer constants", InfoValue::numbers(usage.int_constants.iter().copied())),
+                ("boolean constants", InfoValue::numbers(usage.bool_constants.iter().copied())),
+                ("largest temporary", InfoValue::Number(usage.highest_temp.into())),
                 ("conditional value", usage.conditional_value.into()),
                 ("early exit", usage.early_exit.into()),
                 ("needs full flow control", usage.needs_full_flow_control.into()),
             ]),
         ),
-        ("symbols", Value::List(program.symbols.iter().map(symbol).collect())),
-        ("literals", Value::List(program.literals.iter().map(literal).collect())),
+        ("symbols", InfoValue::List(program.symbols.iter().map(symbol).collect())),
+        ("literals", InfoValue::List(program.literals.iter().map(literal).collect())),
         ("statistics", statistics(program)),
     ])
 }
 
-fn preload(preload: &Preload) -> Value {
+fn preload(preload: &Preload) -> InfoValue {
     match *preload {
         Preload::Position { temp } => format!("r{temp} = (i, j, 0, 0)").into(),
         Preload::Interpolant { index, temp } => format!("r{temp} = interpolant {index}").into(),
     }
 }
 
-fn symbol(symbol: &ctm_isa::x1k::program::Symbol) -> Value {
+fn symbol(symbol: &ctm_isa::x1k::program::Symbol) -> InfoValue {
     let prefix = match symbol.kind {
         SymbolKind::Input => 's',
         SymbolKind::Output => 'o',
@@ -52,22 +52,22 @@ fn symbol(symbol: &ctm_isa::x1k::program::Symbol) -> Value {
         SymbolKind::Int => 'i',
         SymbolKind::Bool => 'b',
     };
-    Value::record([("name", symbol.name.as_str().into()), ("is", format!("{prefix}{}", symbol.index).into())])
+    InfoValue::record([("name", symbol.name.as_str().into()), ("is", format!("{prefix}{}", symbol.index).into())])
 }
 
-fn literal(literal: &Literal) -> Value {
+fn literal(literal: &Literal) -> InfoValue {
     let (name, value) = match *literal {
         Literal::Float { index, bits } => {
-            (format!("c{index}"), Value::List(bits.iter().map(|&b| Value::Float(f32::from_bits(b))).collect()))
+            (format!("c{index}"), InfoValue::List(bits.iter().map(|&b| InfoValue::Float(f32::from_bits(b))).collect()))
         }
-        Literal::Int { index, value } => (format!("i{index}"), Value::numbers(value)),
-        Literal::Bool { index, value } => (format!("b{index}"), Value::Flag(value)),
+        Literal::Int { index, value } => (format!("i{index}"), InfoValue::numbers(value)),
+        Literal::Bool { index, value } => (format!("b{index}"), InfoValue::Flag(value)),
     };
-    Value::record([("name", name.into()), ("value", value)])
+    InfoValue::record([("name", name.into()), ("value", value)])
 }
 
 /// How often each instruction type and each operation occurs.
-fn statistics(program: &Program) -> Value {
+fn statistics(program: &Program) -> InfoValue {
     let mut types: BTreeMap<&str, usize> = BTreeMap::new();
     let mut operations: BTreeMap<String, usize> = BTreeMap::new();
     for words in &program.words {
@@ -88,5 +88,5 @@ fn statistics(program: &Program) -> Value {
     }
     let types = types.into_iter().map(|(name, n)| (name.to_owned(), n.into())).collect();
     let operations = operations.into_iter().map(|(name, n)| (name, n.into())).collect();
-    Value::record([("types", Value::Record(types)), ("operations", Value::Record(operations))])
+    InfoValue::record([("types", InfoValue::Record(types)), ("operations", InfoValue::Record(operations))])
 }

@@ -3,7 +3,7 @@
 //! A dictionary, the first program header, names the encodings: machine, kind, and where its notes and sections are. Each
 //! encoding has a program header for its notes and one for its sections `.text`, `.data`, `.symtab` and `.strtab`.
 
-use super::{Code, RegisterValue, Stage};
+use super::{ExtractedProgram, RegisterValue, ShaderStage};
 use crate::bytes::ByteOrder;
 use crate::elf::{self, Elf, ElfField, ElfSymbol, NewSection, NewSegment, Note, Section, ehdr, phdr, shdr};
 use crate::error::{ImageError, Remark};
@@ -41,7 +41,7 @@ mod entry {
 
 ops! {
     /// The machine of an encoding: `d_machine`.
-    pub enum Machine cite "CAL amuABI.h" {
+    pub enum EncodingMachine cite "CAL amuABI.h" {
         /// R600 instructions.
         R600 "R600" 0;
         /// RV610 instructions.
@@ -69,7 +69,7 @@ ops! {
     }
 }
 
-impl Machine {
+impl EncodingMachine {
     /// Whether the encoding holds R700 instructions.
     #[must_use]
     pub const fn is_r700(self) -> bool {
@@ -79,15 +79,15 @@ impl Machine {
 
 ops! {
     /// The stage of a program: `d_type`.
-    pub enum ProgramType cite "CAL amuABI.h" info Stage {
+    pub enum ProgramType cite "CAL amuABI.h" info ShaderStage {
         /// Pixel program.
-        Fragment "FRAGMENT" 0 => Stage::Pixel;
+        Fragment "FRAGMENT" 0 => ShaderStage::Pixel;
         /// Vertex program.
-        Vertex "VERTEX" 1 => Stage::Vertex;
+        Vertex "VERTEX" 1 => ShaderStage::Vertex;
         /// Geometry program.
-        Geometry "GEOMETRY" 2 => Stage::Geometry;
+        Geometry "GEOMETRY" 2 => ShaderStage::Geometry;
         /// Fetch program.
-        Fetch "FETCH" 3 => Stage::Fetch;
+        Fetch "FETCH" 3 => ShaderStage::Fetch;
     }
 }
 
@@ -168,7 +168,7 @@ pub struct NoteWords {
 /// One encoding of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoding {
-    /// `d_machine`; see [`Machine`].
+    /// `d_machine`; see [`EncodingMachine`].
     pub machine: u32,
     /// `d_type`; see [`ProgramType`].
     pub program_type: u32,
@@ -185,15 +185,15 @@ pub struct Encoding {
 impl Encoding {
     /// The program, where the encoding holds R700 instructions.
     #[must_use]
-    pub fn code(&self) -> Option<Code> {
-        Machine::from_code(self.machine).filter(|m| m.is_r700())?;
+    pub fn code(&self) -> Option<ExtractedProgram> {
+        EncodingMachine::from_code(self.machine).filter(|m| m.is_r700())?;
         let stage = ProgramType::from_code(self.program_type)?.info();
         let registers = self
             .program_information()
             .filter(|(address, _)| *address < FIRST_ABI_KEY)
             .map(|(address, value)| RegisterValue { address: address.wrapping_mul(4), value })
             .collect();
-        Some(Code { stage, words: ByteOrder::Little.words(&self.text), registers })
+        Some(ExtractedProgram { stage, words: ByteOrder::Little.words(&self.text), registers })
     }
 
     /// The pairs of PROGINFO: address (a register's byte address divided by 4, or an ABI key) and value.
@@ -206,7 +206,7 @@ impl Encoding {
 
 /// Where an encoding's parts are in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Parts {
+struct EncodingParts {
     entry: u64,
     range: Range<u64>,
     text: usize,
@@ -217,7 +217,7 @@ struct Parts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     bytes: Vec<u8>,
-    parts: Vec<Parts>,
+    parts: Vec<EncodingParts>,
     /// The encodings, in the dictionary's order.
     pub encodings: Vec<Encoding>,
     /// Remarks on the image.
@@ -327,7 +327,7 @@ impl Image {
             let words = ByteOrder::Little.words(parsed.bytes(&note.range));
             contents.push(NoteWords { kind: note.kind, words });
         }
-        self.parts.push(Parts { entry: at, range, text: text_index, information });
+        self.parts.push(EncodingParts { entry: at, range, text: text_index, information });
         self.encodings.push(Encoding {
             machine,
             program_type,
@@ -365,7 +365,7 @@ impl Image {
     ///
     /// # Errors
     /// There is no such encoding, it holds no R700 instructions or another stage's, or PROGINFO lacks a register.
-    pub fn replace(&mut self, index: usize, code: &Code) -> Result<(), ImageError> {
+    pub fn replace(&mut self, index: usize, code: &ExtractedProgram) -> Result<(), ImageError> {
         let refuse = |what, message| Err(ImageError::Unstorable { what, message });
         let (Some(encoding), Some(parts)) = (self.encodings.get(index), self.parts.get(index)) else {
             let message = format!("the image has {} encodings; there is none at {index}", self.encodings.len());
@@ -396,7 +396,7 @@ impl Image {
             let shift = |offset: u64| if offset >= edited.from { offset + edited.moved } else { offset };
             for other in &self.parts {
                 let at = shift(other.entry);
-                let input = crate::bytes::Input::new(&self.bytes, ByteOrder::Little);
+                let input = crate::bytes::FileBytes::new(&self.bytes, ByteOrder::Little);
                 let word = |field: ElfField| input.u32(field.name, other.entry + field.at).map(u64::from);
                 let (start, size) = (word(entry::OFFSET)?, word(entry::SIZE_BYTES)?);
                 let contains = start < edited.from && start + size >= edited.from;

@@ -1,6 +1,6 @@
 //! One interface for all containers of R700 programs.
 
-use super::{Code, cal, gfd, llvm_elf};
+use super::{ExtractedProgram, cal, gfd, llvm_elf};
 use crate::error::ImageError;
 use crate::identify::identify;
 use crate::kind::Kind;
@@ -18,13 +18,13 @@ pub enum Container {
 
 /// A program of a container.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct ContainerProgram {
     /// The number by which [`Container::replace`] takes another one.
     pub index: usize,
     /// Its name: a function's, or its stage.
     pub name: String,
     /// The program and its registers.
-    pub code: Code,
+    pub code: ExtractedProgram,
 }
 
 impl Container {
@@ -58,13 +58,17 @@ impl Container {
     ///
     /// # Errors
     /// A header block of a GFD container cannot be read.
-    pub fn programs(&self) -> Result<Vec<Entry>, ImageError> {
+    pub fn programs(&self) -> Result<Vec<ContainerProgram>, ImageError> {
         Ok(match self {
             Self::Gfd(gfd) => gfd
                 .shaders()?
                 .into_iter()
                 .enumerate()
-                .map(|(index, shader)| Entry { index, name: shader.code.stage.name().to_owned(), code: shader.code })
+                .map(|(index, shader)| ContainerProgram {
+                    index,
+                    name: shader.code.stage.name().to_owned(),
+                    code: shader.code,
+                })
                 .collect(),
             Self::Cal(image) => image
                 .encodings
@@ -72,15 +76,15 @@ impl Container {
                 .enumerate()
                 .filter_map(|(index, e)| {
                     let code = e.code()?;
-                    let machine = cal::Machine::from_code(e.machine).map_or("", cal::Machine::name);
-                    Some(Entry { index, name: format!("{machine} {}", code.stage.name()), code })
+                    let machine = cal::EncodingMachine::from_code(e.machine).map_or("", cal::EncodingMachine::name);
+                    Some(ContainerProgram { index, name: format!("{machine} {}", code.stage.name()), code })
                 })
                 .collect(),
             Self::Llvm(object) => object
                 .functions
                 .iter()
                 .enumerate()
-                .map(|(index, f)| Entry { index, name: f.name.clone(), code: f.code.clone() })
+                .map(|(index, f)| ContainerProgram { index, name: f.name.clone(), code: f.code.clone() })
                 .collect(),
         })
     }
@@ -89,7 +93,7 @@ impl Container {
     ///
     /// # Errors
     /// There is no such program, or the container has no place for the given data.
-    pub fn replace(&mut self, index: usize, code: &Code) -> Result<(), ImageError> {
+    pub fn replace(&mut self, index: usize, code: &ExtractedProgram) -> Result<(), ImageError> {
         match self {
             Self::Gfd(gfd) => gfd.replace(index, code),
             Self::Cal(image) => image.replace(index, code),

@@ -1,6 +1,6 @@
 //! Objects of LLVM's R600 back end: `.text` with the programs, `.AMDGPU.config` with registers and values.
 
-use super::{Code, RegisterValue, Stage, registers};
+use super::{ExtractedProgram, RegisterValue, ShaderStage, registers};
 use crate::bytes::ByteOrder;
 use crate::elf::{self, Elf, ElfSymbol, NewSection, ehdr};
 use crate::error::ImageError;
@@ -75,7 +75,7 @@ pub struct Function {
     /// Bytes of `.text`.
     pub range: Range<u64>,
     /// The program and its registers.
-    pub code: Code,
+    pub code: ExtractedProgram,
 }
 
 /// An object, kept as it was read.
@@ -131,7 +131,7 @@ impl Object {
                 let from = text_range.start;
                 let words = ByteOrder::Little.words(parsed.bytes(&(from + range.start..from + range.end)));
                 let registers = pairs[i * each..(i + 1) * each].to_vec();
-                Function { name, range, code: Code { stage: stage(&registers), words, registers } }
+                Function { name, range, code: ExtractedProgram { stage: stage(&registers), words, registers } }
             })
             .collect();
         let mach = Mach::from_code(parsed.header.get(ehdr::FLAGS) as u32 & 0xff);
@@ -149,7 +149,7 @@ impl Object {
     /// # Errors
     /// There is no such function, it sets a register that the object does not, or it has another size and other
     /// functions are in the same section.
-    pub fn replace(&mut self, index: usize, code: &Code) -> Result<(), ImageError> {
+    pub fn replace(&mut self, index: usize, code: &ExtractedProgram) -> Result<(), ImageError> {
         let Some(function) = self.functions.get(index) else {
             let message = format!("the object has {} functions; there is none at {index}", self.functions.len());
             return Err(ImageError::Unstorable { what: "the program", message });
@@ -196,8 +196,8 @@ impl Object {
 ///
 /// # Errors
 /// The object has no registers for programs of this stage: it has those of pixel, vertex and compute programs.
-pub fn build(mach: Mach, name: &str, code: &Code) -> Result<Vec<u8>, ImageError> {
-    if !matches!(code.stage, Stage::Pixel | Stage::Vertex | Stage::Compute) {
+pub fn build(mach: Mach, name: &str, code: &ExtractedProgram) -> Result<Vec<u8>, ImageError> {
+    if !matches!(code.stage, ShaderStage::Pixel | ShaderStage::Vertex | ShaderStage::Compute) {
         let message =
             format!("LLVM's objects hold pixel, vertex and compute programs, this is a {} program", code.stage.name());
         return Err(ImageError::Unstorable { what: "the program", message });
@@ -277,13 +277,13 @@ fn functions(parsed: &Elf<'_>, text: usize, size: u64) -> Result<Vec<(String, Ra
 }
 
 /// LLVM sets the resources of pixel programs and of all others; of those, compute programs also set their local memory.
-fn stage(registers: &[RegisterValue]) -> Stage {
+fn stage(registers: &[RegisterValue]) -> ShaderStage {
     let sets = |name: &str| registers::address(name).is_some_and(|a| registers.iter().any(|r| r.address == a));
     if sets("SQ_LDS_ALLOC") {
-        Stage::Compute
+        ShaderStage::Compute
     } else if sets("SQ_PGM_RESOURCES_VS") {
-        Stage::Vertex
+        ShaderStage::Vertex
     } else {
-        Stage::Pixel
+        ShaderStage::Pixel
     }
 }

@@ -7,7 +7,7 @@
 //! | [`llvm_elf`] | objects of LLVM's R600 back end |
 //! | [`registers`] | the registers that they all set beside a program (table) |
 //!
-//! Every container can list its programs, give one out as [`Code`], take one back, and be written. Unchanged parts are
+//! Every container can list its programs, give one out as [`ExtractedProgram`], take one back, and be written. Unchanged parts are
 //! written as they were read, byte for byte.
 
 pub mod cal;
@@ -16,14 +16,14 @@ pub mod gfd;
 pub mod llvm_elf;
 pub mod registers;
 
-pub use container::{Container, Entry};
+pub use container::{Container, ContainerProgram};
 
 use ctm_isa::ops;
 use ctm_isa::r700::program::{self, Program};
 
 ops! {
     /// The stage of a program.
-    pub enum Stage cite "R700 §2" {
+    pub enum ShaderStage cite "R700 §2" {
         /// Runs for each pixel.
         Pixel "pixel" 0;
         /// Runs for each vertex.
@@ -50,16 +50,16 @@ pub struct RegisterValue {
 
 /// A program taken out of a container.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Code {
+pub struct ExtractedProgram {
     /// Its stage.
-    pub stage: Stage,
+    pub stage: ShaderStage,
     /// Its words, two a slot.
     pub words: Vec<u32>,
     /// The registers that are set for it.
     pub registers: Vec<RegisterValue>,
 }
 
-impl Code {
+impl ExtractedProgram {
     /// The value of a register, by the name of [`registers::REGISTERS`].
     #[must_use]
     pub fn register(&self, name: &str) -> Option<u32> {
@@ -71,10 +71,10 @@ impl Code {
     #[must_use]
     pub fn resources(&self) -> Option<registers::PgmResources> {
         let name = match self.stage {
-            Stage::Pixel => "SQ_PGM_RESOURCES_PS",
-            Stage::Vertex | Stage::Copy | Stage::Compute => "SQ_PGM_RESOURCES_VS",
-            Stage::Geometry => "SQ_PGM_RESOURCES_GS",
-            Stage::Fetch => "SQ_PGM_RESOURCES_FS",
+            ShaderStage::Pixel => "SQ_PGM_RESOURCES_PS",
+            ShaderStage::Vertex | ShaderStage::Copy | ShaderStage::Compute => "SQ_PGM_RESOURCES_VS",
+            ShaderStage::Geometry => "SQ_PGM_RESOURCES_GS",
+            ShaderStage::Fetch => "SQ_PGM_RESOURCES_FS",
         };
         // LLVM sets the pixel program's register for compute programs of this generation.
         let word = self.register(name).or_else(|| self.register("SQ_PGM_RESOURCES_PS"))?;

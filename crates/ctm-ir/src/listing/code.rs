@@ -17,7 +17,7 @@
 use crate::masked::{Block, Code, End, Fetch, Locked, Op, Store, Tally, Value, Yield};
 use crate::text::fields::Field;
 use crate::text::line::listed;
-use crate::text::{Line, TextError};
+use crate::text::{TextError, TextLine};
 use rustc_hash::FxHashMap as Map;
 use std::fmt;
 
@@ -127,7 +127,7 @@ impl Field for Yield {
         out.push_str(&format!("yield block={} before={}", self.block, self.before));
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         line.one_of(&["yield"], "yield")?;
         Ok(Self { block: u16::take(line, "block", true)?, before: u32::take(line, "before", true)? })
     }
@@ -141,7 +141,7 @@ impl Field for Locked {
         out.push_str(&format!("locked bank={} first={} count={}{alternate}", self.bank, self.first, self.count));
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         line.one_of(&["locked"], "locked range of constants")?;
         Ok(Self {
             bank: u8::take(line, "bank", true)?,
@@ -162,7 +162,7 @@ pub fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> + Clone {
 ///
 /// # Errors
 /// It has another number, or unknown fields.
-pub fn take_block(line: &mut Line<'_>, number: usize) -> Result<Block, TextError> {
+pub fn take_block(line: &mut TextLine<'_>, number: usize) -> Result<Block, TextError> {
     let before = line.clone();
     if line.word() != Some(format!("b{number}").as_str()) {
         return Err(before.error(format!("expected `b{number}`: blocks are numbered in their order")));
@@ -181,7 +181,7 @@ pub fn take_block(line: &mut Line<'_>, number: usize) -> Result<Block, TextError
 fn names<'a>(rest: impl Iterator<Item = (usize, &'a str)>) -> Result<Map<u32, u32>, TextError> {
     let (mut names, none) = (Map::default(), Map::default());
     for (place, (number, text)) in (0..).zip(rest.take_while(|(_, text)| text.starts_with(' '))) {
-        let mut line = Line::new(text, number, &none);
+        let mut line = TextLine::new(text, number, &none);
         let before = line.clone();
         let name = line.begin().and_then(|name| name.strip_prefix('v')?.parse().ok());
         if let Some(name) = name
@@ -194,7 +194,7 @@ fn names<'a>(rest: impl Iterator<Item = (usize, &'a str)>) -> Result<Map<u32, u3
 }
 
 /// The part of a text that a line belongs to.
-enum Part {
+enum ListingPart {
     Nothing,
     Head,
     Computed,
@@ -202,9 +202,9 @@ enum Part {
 }
 
 /// A block's end comes before the next head.
-fn is_ended(part: &Part, line: &Line<'_>) -> Result<(), TextError> {
+fn is_ended(part: &ListingPart, line: &TextLine<'_>) -> Result<(), TextError> {
     let names = listed(&End::names());
-    if matches!(part, Part::Block { is_ended: false }) {
+    if matches!(part, ListingPart::Block { is_ended: false }) {
         return Err(line.error(format!("the block before has no end; expected one of {names}")));
     }
     Ok(())
@@ -216,44 +216,44 @@ impl Code {
     /// # Errors
     /// The first line that has no meaning: its place, and the allowed text there.
     pub fn parse(text: &str) -> Result<Self, TextError> {
-        let (mut code, mut part, mut all) = (Self::default(), Part::Nothing, lines(text));
+        let (mut code, mut part, mut all) = (Self::default(), ListingPart::Nothing, lines(text));
         let mut known = Map::default();
         while let Some((number, text)) = all.next() {
             if !text.starts_with(' ') {
-                is_ended(&part, &Line::new(text, number, &known))?;
+                is_ended(&part, &TextLine::new(text, number, &known))?;
                 known = names(all.clone())?;
             }
-            let mut line = Line::new(text, number, &known);
+            let mut line = TextLine::new(text, number, &known);
             if text.starts_with(' ') {
                 code.take_line(&mut line, &mut part)?;
             } else {
                 part = match line.one_of(&["code", "computed", "block"], "head of a part")? {
                     0 => {
                         flags!(code).into_iter().for_each(|(name, flag)| *flag = line.takes(name, false));
-                        Part::Head
+                        ListingPart::Head
                     }
                     1 => {
                         u32::take(&mut line, "from", true)?;
-                        Part::Computed
+                        ListingPart::Computed
                     }
                     _ => {
                         let block = take_block(&mut line, code.blocks.len())?;
                         code.blocks.push(block);
-                        Part::Block { is_ended: false }
+                        ListingPart::Block { is_ended: false }
                     }
                 };
             }
             line.end()?;
         }
         let after = text.lines().count() + 1;
-        is_ended(&part, &Line::new("", after, &known))?;
+        is_ended(&part, &TextLine::new("", after, &known))?;
         Ok(code)
     }
 
-    fn take_line(&mut self, line: &mut Line<'_>, part: &mut Part) -> Result<(), TextError> {
+    fn take_line(&mut self, line: &mut TextLine<'_>, part: &mut ListingPart) -> Result<(), TextError> {
         match part {
-            Part::Nothing => return Err(line.error("expected `code` at the beginning of the text")),
-            Part::Head => {
+            ListingPart::Nothing => return Err(line.error("expected `code` at the beginning of the text")),
+            ListingPart::Head => {
                 let before = line.clone();
                 let name = line.begin().unwrap_or_default();
                 match name.get(..1) {
@@ -267,9 +267,9 @@ impl Code {
                     }
                 }
             }
-            Part::Computed => self.computed.push(Op::parse(line)?),
-            Part::Block { is_ended: true } => return Err(line.error("the block has ended; expected `block`")),
-            Part::Block { is_ended } => {
+            ListingPart::Computed => self.computed.push(Op::parse(line)?),
+            ListingPart::Block { is_ended: true } => return Err(line.error("the block has ended; expected `block`")),
+            ListingPart::Block { is_ended } => {
                 let Some(block) = self.blocks.last_mut() else { return Ok(()) };
                 if line.peek().is_some_and(|word| End::names().contains(&word)) {
                     block.end = End::parse(line)?;

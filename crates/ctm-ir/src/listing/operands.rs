@@ -1,8 +1,8 @@
 //! The text of the operands of the form: vectors, variables, masks, operations and instruction words.
 
-use crate::masked::{Counter, Dot, Doubts, File, M, MemoryFetch, Target, Unit, Value, Var};
+use crate::masked::{ChannelOp, Counter, Dot, Doubts, JumpTarget, M, MemoryFetch, RegisterFile, Value, Var};
 use crate::text::fields::Field;
-use crate::text::{Line, TextError};
+use crate::text::{TextError, TextLine};
 use ctm_exec::r700::VertexEvent;
 use ctm_exec::r700::exports;
 use ctm_exec::r700::memory::MemoryRead;
@@ -18,7 +18,7 @@ impl Field for Value {
         out.push_str(&format!("v{}", self.0));
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         line.parsed("vector of this block: `v` and the number of a line that makes one", |word, line| {
             line.place(word.strip_prefix('v')?.parse().ok()?).map(Self)
         })
@@ -47,7 +47,7 @@ impl Field for Var {
         out.push_str(&format!("{name}.{element}"));
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         let expected = "variable: `r0.x` to `r127.w`, or `.x` to `.w` of `color0` to `color7`, `depth`, `position0` to \
                         `position3`, `parameter0` to `parameter31`";
         line.parsed(expected, |word, _| {
@@ -116,7 +116,7 @@ impl Field for M {
         }
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         let expected = "mask: `active`, `valid`, `existing`, `none`, `concerned`, `pass`, `temp`, `temp2`, `first`, `result`, \
                         `writing`, `predicate.r` to `.a`, `under.0` to `.7`, or `saved`, `broken`, `continued`, `count` or \
                         `loop_index` with `.` and an entry of the stack from 0 to 47";
@@ -131,7 +131,7 @@ impl Field for M {
     }
 }
 
-impl Field for Target {
+impl Field for JumpTarget {
     fn print(&self, out: &mut String) {
         match self {
             Self::Block(id) => out.push_str(&format!("b{id}")),
@@ -139,7 +139,7 @@ impl Field for Target {
         }
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         line.parsed("target: `b` and the number of a block, or `reference`", |word, _| match word {
             "reference" => Some(Self::Reference),
             _ => word.strip_prefix('b')?.parse().ok().map(Self::Block),
@@ -147,7 +147,7 @@ impl Field for Target {
     }
 }
 
-impl Field for File {
+impl Field for RegisterFile {
     const NAMED: bool = false;
 
     fn print(&self, out: &mut String) {
@@ -158,7 +158,7 @@ impl Field for File {
         }
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         let expected = "file: `gprs:` and how many, `constants:` with the first one, `:` and how many, or `share`";
         line.parsed(expected, |word, _| {
             let parts: Vec<&str> = word.split(':').collect();
@@ -182,7 +182,7 @@ impl Field for Counter {
         }
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         line.parsed("counter: `lanes`, or `lookups:` and an input", |word, _| match word.strip_prefix("lookups:") {
             Some(input) => input.parse().ok().map(Self::Lookups),
             None => (word == "lanes").then_some(Self::Lanes),
@@ -200,7 +200,7 @@ macro_rules! manual_names {
                 out.push_str(self.name());
             }
 
-            fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+            fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
                 let names: Vec<&str> = Self::ALL.iter().map(|of| of.name()).collect();
                 line.one_of(&names, $kind).map(|number| Self::ALL[number])
             }
@@ -227,14 +227,14 @@ impl Field for AluOp {
         });
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         line.parsed("operation of an ALU slot of the R700", |word, _| {
             Op2::from_name(word).map(Self::Op2).or_else(|| Op3::from_name(word).map(Self::Op3))
         })
     }
 }
 
-impl Field for Unit {
+impl Field for ChannelOp {
     const NAMED: bool = false;
 
     fn print(&self, out: &mut String) {
@@ -251,7 +251,7 @@ impl Field for Unit {
         });
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         let expected = "operation of the X1K: `MAD`, `SCALE` or `FRC` with `.` and an output modifier (`.zero_wins` after that of \
                         `MAD`), `MIN`, `MAX`, `CLAMP`, or an operation of the alpha unit with `.alpha`";
         line.parsed(expected, |word, _| {
@@ -280,7 +280,7 @@ impl Field for Dot {
         flags.into_iter().filter(|(is_set, _)| *is_set).for_each(|(_, name)| out.push_str(name));
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         let expected = "dot product: `DP3`, `DP4` or `D2A`, `.` and an output modifier, `.negated:` and a bit for each term, then any \
                         of `.zero_wins`, `.small`, `.large`";
         line.parsed(expected, |word, _| {
@@ -307,7 +307,7 @@ fn put_words(words: &[u32], name: &str, out: &mut String) {
 }
 
 /// Reads the manual's name, which the words repeat, and the words.
-fn take_words<const N: usize>(line: &mut Line<'_>) -> Result<[u32; N], TextError> {
+fn take_words<const N: usize>(line: &mut TextLine<'_>) -> Result<[u32; N], TextError> {
     line.word();
     let mut words = [0; N];
     for word in &mut words {
@@ -326,7 +326,7 @@ macro_rules! fetch_words {
                 put_words(&fetch.encode(), fetch.name(), out);
             }
 
-            fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+            fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
                 let before = line.clone();
                 match Fetch::decode(take_words(line)?, true) {
                     Ok(Fetch::$variant(inst)) => Ok(inst),
@@ -351,7 +351,7 @@ impl Field for MemoryFetch {
         self.inst.print(out);
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         let before = line.clone();
         let inst = MemRd::parse(line)?;
         // The chip only determines whether there are bursts.
@@ -367,7 +367,7 @@ impl Field for CfMem {
         put_words(&Cf::Mem(*self).encode(), self.word1.op.name(), out);
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         let before = line.clone();
         match Cf::decode(take_words(line)?) {
             Ok(Cf::Mem(inst)) => Ok(inst),
@@ -387,7 +387,7 @@ impl Field for VertexEvent {
         });
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         let number = line.one_of(&["EMIT_VERTEX", "EMIT_CUT_VERTEX", "CUT_VERTEX"], "vertex event")?;
         Ok([Self::Emit, Self::EmitCut, Self::Cut][number])
     }

@@ -2,7 +2,7 @@
 //! instruction sets have.
 
 use super::build::Build;
-use crate::masked::{Op, Unit, Value, Var};
+use crate::masked::{ChannelOp, Op, Value, Var};
 use ctm_exec::epilogue::{Epilogue, Step, StepIndex, TargetEpilogue};
 use ctm_isa::r700::ops::Op2;
 use ctm_isa::x1k::ops::Omod;
@@ -39,7 +39,7 @@ pub fn steps(
     let mut results: Vec<Value> = Vec::with_capacity(epilogue.steps().len());
     for step in epilogue.steps() {
         let of = |step: StepIndex| results.get(step.index()).copied();
-        let unit = |b: &mut Build, unit: Unit, operands: [Value; 3]| b.make(Op::Unit(unit, operands));
+        let unit = |b: &mut Build, unit: ChannelOp, operands: [Value; 3]| b.make(Op::Unit(unit, operands));
         let value = match *step {
             Step::Exported { output, element } => {
                 let place = place(output)?;
@@ -51,10 +51,12 @@ pub fn steps(
                 let a = of(a)?;
                 b.make(Op::Neg(a))
             }
-            Step::Fused([x, y, z]) => unit(b, Unit::Mad { zero_wins: false, omod: Omod::U1 }, [of(x)?, of(y)?, of(z)?]),
-            Step::Clamp(a) => unit(b, Unit::Clamp, [of(a)?; 3]),
-            Step::Min([x, y]) => unit(b, Unit::Min, [of(x)?, of(y)?, of(x)?]),
-            Step::Max([x, y]) => unit(b, Unit::Max, [of(x)?, of(y)?, of(x)?]),
+            Step::Fused([x, y, z]) => {
+                unit(b, ChannelOp::Mad { zero_wins: false, omod: Omod::U1 }, [of(x)?, of(y)?, of(z)?])
+            }
+            Step::Clamp(a) => unit(b, ChannelOp::Clamp, [of(a)?; 3]),
+            Step::Min([x, y]) => unit(b, ChannelOp::Min, [of(x)?, of(y)?, of(x)?]),
+            Step::Max([x, y]) => unit(b, ChannelOp::Max, [of(x)?, of(y)?, of(x)?]),
             Step::Number(a) => b.logic(Op2::IntToFlt, of(a)?, of(a)?),
             Step::And([x, y]) => b.logic(Op2::AndInt, of(x)?, of(y)?),
             Step::Or([x, y]) => b.logic(Op2::OrInt, of(x)?, of(y)?),

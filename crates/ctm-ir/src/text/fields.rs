@@ -1,6 +1,6 @@
 //! The text of fields: the trait, and numbers, flags, arrays and names of elements.
 
-use super::{Line, TextError};
+use super::{TextError, TextLine};
 
 /// A part of an operation that has a text.
 pub trait Field: Sized + Copy + PartialEq {
@@ -14,7 +14,7 @@ pub trait Field: Sized + Copy + PartialEq {
     ///
     /// # Errors
     /// The words are not its text.
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError>;
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError>;
 
     /// The value that is left out.
     fn usual() -> Option<Self> {
@@ -35,7 +35,7 @@ pub trait Field: Sized + Copy + PartialEq {
     ///
     /// # Errors
     /// It is missing, or the text is another one.
-    fn take(line: &mut Line<'_>, name: &str, is_named: bool) -> Result<Self, TextError> {
+    fn take(line: &mut TextLine<'_>, name: &str, is_named: bool) -> Result<Self, TextError> {
         if !(Self::NAMED && is_named) || line.takes(name, true) {
             return Self::parse(line);
         }
@@ -92,7 +92,7 @@ pub fn put<T: Field>(
 ///
 /// # Errors
 /// The words are no text of such a field.
-pub fn take<T: Field>(line: &mut Line<'_>, name: &str, is_named: bool) -> Result<T, TextError> {
+pub fn take<T: Field>(line: &mut TextLine<'_>, name: &str, is_named: bool) -> Result<T, TextError> {
     if name == RESULT {
         let mut result = line.result()?;
         let field = T::parse(&mut result)?;
@@ -116,7 +116,7 @@ macro_rules! numbers {
                 out.push_str(&self.to_string());
             }
 
-            fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+            fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
                 let expected = format!("number from {} to {}", Self::MIN, Self::MAX);
                 line.parsed(&expected, |word, _| number(word)?.try_into().ok())
             }
@@ -132,7 +132,7 @@ impl Field for Option<u8> {
         out.push_str(&self.map_or_else(|| "none".to_owned(), |number| number.to_string()));
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         u8::parse(line).map(Some)
     }
 
@@ -162,7 +162,7 @@ impl Field for Bits {
         out.push_str(&format!("{:#x}", self.0));
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         u32::parse(line).map(Self)
     }
 }
@@ -194,7 +194,7 @@ macro_rules! numbered {
                 out.push_str(&format!(concat!($letter, "{}"), self.0));
             }
 
-            fn parse(line: &mut $crate::text::Line<'_>) -> Result<Self, $crate::text::TextError> {
+            fn parse(line: &mut $crate::text::TextLine<'_>) -> Result<Self, $crate::text::TextError> {
                 let expected = concat!($kind, ": `", $letter, "` and its number");
                 line.parsed(expected, |word, _| word.strip_prefix($letter)?.parse().ok().map(Self))
             }
@@ -213,16 +213,16 @@ numbered! {
 
 /// An element of a register.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Element(u8);
+pub struct RegisterElement(u8);
 
-impl From<u8> for Element {
+impl From<u8> for RegisterElement {
     fn from(number: u8) -> Self {
         Self(number)
     }
 }
 
-impl From<Element> for u8 {
-    fn from(element: Element) -> Self {
+impl From<RegisterElement> for u8 {
+    fn from(element: RegisterElement) -> Self {
         element.0
     }
 }
@@ -230,14 +230,14 @@ impl From<Element> for u8 {
 /// The names of elements; in streams the last one is all of them.
 const NAMES: [&str; 5] = ["x", "y", "z", "w", "all"];
 
-impl Field for Element {
+impl Field for RegisterElement {
     const NAMED: bool = false;
 
     fn print(&self, out: &mut String) {
         out.push_str(NAMES[usize::from(self.0).min(4)]);
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         line.one_of(&NAMES, "element").map(|number| Self(number as u8))
     }
 }
@@ -248,7 +248,7 @@ impl Field for bool {
         out.push_str(if *self { "true" } else { "false" });
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         Ok(line.one_of(&["false", "true"], "truth value")? == 1)
     }
 
@@ -264,7 +264,7 @@ impl Field for bool {
         }
     }
 
-    fn take(line: &mut Line<'_>, name: &str, is_named: bool) -> Result<Self, TextError> {
+    fn take(line: &mut TextLine<'_>, name: &str, is_named: bool) -> Result<Self, TextError> {
         if is_named { Ok(line.takes(name, false)) } else { Self::parse(line) }
     }
 }
@@ -287,7 +287,7 @@ impl<T: Field, const N: usize> Field for [T; N] {
         }
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         let mut found = vec![T::parse(line)?];
         while found.len() < N && line.peek().is_some_and(T::is_like) {
             found.push(T::parse(line)?);

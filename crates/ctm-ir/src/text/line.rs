@@ -24,7 +24,7 @@ impl std::error::Error for TextError {}
 
 /// A line, and the parser's place in it.
 #[derive(Clone)]
-pub struct Line<'a> {
+pub struct TextLine<'a> {
     text: &'a str,
     number: usize,
     at: usize,
@@ -38,7 +38,7 @@ const fn separates(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b',')
 }
 
-impl<'a> Line<'a> {
+impl<'a> TextLine<'a> {
     /// A line of a text. `number` counts from 1.
     pub fn new(text: &'a str, number: usize, names: &'a Map<u32, u32>) -> Self {
         let text = text.split(';').next().unwrap_or_default();

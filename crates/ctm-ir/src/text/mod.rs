@@ -13,4 +13,4 @@ pub mod fields;
 pub mod line;
 mod table;
 
-pub use line::{Line, TextError};
+pub use line::{TextError, TextLine};

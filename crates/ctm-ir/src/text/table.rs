@@ -61,7 +61,7 @@ macro_rules! instructions {
                 )* }
             }
 
-            fn parse(line: &mut $crate::text::Line<'_>) -> Result<Self, $crate::text::TextError> {
+            fn parse(line: &mut $crate::text::TextLine<'_>) -> Result<Self, $crate::text::TextError> {
                 use $crate::text::fields::take;
                 line.begin();
                 let word = line.peek().unwrap_or_default();

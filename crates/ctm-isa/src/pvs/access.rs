@@ -5,7 +5,7 @@ use super::ops::{Class, Component, DstType, MathOp, Select, SrcType};
 
 /// The kind of a written register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum File {
+pub enum WrittenFile {
     /// A temporary.
     Temporary,
     /// An alternate temporary.
@@ -20,7 +20,7 @@ pub enum File {
     Input,
 }
 
-impl File {
+impl WrittenFile {
     /// Whether it is one of the outputs.
     #[must_use]
     pub const fn is_output(self) -> bool {
@@ -28,7 +28,7 @@ impl File {
     }
 }
 
-impl From<DstType> for File {
+impl From<DstType> for WrittenFile {
     fn from(kind: DstType) -> Self {
         match kind {
             DstType::Temporary => Self::Temporary,
@@ -58,7 +58,7 @@ pub struct OperandRead {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Write {
     /// The kind of the register.
-    pub file: File,
+    pub file: WrittenFile,
     /// Its address.
     pub address: RegisterAddress,
     /// Its components; bit 0 is x.
@@ -138,7 +138,7 @@ pub fn write(inst: &Inst) -> Option<Write> {
     if class == Class::Nothing || components == 0 {
         return None;
     }
-    let file = File::from(inst.dst.reg_type);
+    let file = WrittenFile::from(inst.dst.reg_type);
     let conditional = inst.dst.pred_enable || class == Class::Conditional;
     Some(Write { file, address: inst.dst.address(), components, conditional })
 }
@@ -148,7 +148,7 @@ pub fn write(inst: &Inst) -> Option<Write> {
 pub fn dual_write(inst: &Inst) -> Option<Write> {
     let (op, dual) = inst.dual()?;
     (op.info().class != Class::Nothing).then(|| Write {
-        file: File::AltTemporary,
+        file: WrittenFile::AltTemporary,
         address: RegisterAddress::absolute(dual.dst_offset),
         components: 1 << dual.we_sel.code(),
         conditional: inst.dst.pred_enable,

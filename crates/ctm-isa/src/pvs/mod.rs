@@ -25,7 +25,7 @@ pub mod random;
 pub mod text;
 
 pub use inst::{Inst, Words};
-pub use program::Program;
+pub use program::VertexProgram;
 
 /// Instructions of the program memory (pvs-encoding §7).
 pub const INSTRUCTION_SLOTS: usize = 1024;

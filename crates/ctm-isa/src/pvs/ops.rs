@@ -97,7 +97,7 @@ ops! {
 
 /// The components of an operand that an operation reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
+pub enum ReadComponents {
     /// None: the operand takes no part.
     Nothing,
     /// For each component that is written, the one of the same name.
@@ -108,7 +108,7 @@ pub enum Reads {
     Each([u8; 4]),
 }
 
-impl Reads {
+impl ReadComponents {
     /// The components that the components `written` of the result need; bit 0 is x.
     #[must_use]
     pub const fn mask(self, written: u8) -> u8 {
@@ -157,7 +157,7 @@ pub struct OpInfo {
     /// The name in the assembly.
     pub mnemonic: &'static str,
     /// The components of sources 0, 1 and 2 that it reads.
-    pub reads: [Reads; 3],
+    pub reads: [ReadComponents; 3],
     /// The kind of its result.
     pub class: Class,
     /// Its formula; A, B and C are the sources.
@@ -168,26 +168,26 @@ impl OpInfo {
     /// Whether it reads source `n`.
     #[must_use]
     pub const fn reads_source(&self, n: usize) -> bool {
-        !matches!(self.reads[n], Reads::Nothing)
+        !matches!(self.reads[n], ReadComponents::Nothing)
     }
 }
 
-const NONE: [Reads; 3] = [Reads::Nothing; 3];
-const A: [Reads; 3] = [Reads::Own, Reads::Nothing, Reads::Nothing];
-const AB: [Reads; 3] = [Reads::Own, Reads::Own, Reads::Nothing];
-const ABC: [Reads; 3] = [Reads::Own; 3];
+const NONE: [ReadComponents; 3] = [ReadComponents::Nothing; 3];
+const A: [ReadComponents; 3] = [ReadComponents::Own, ReadComponents::Nothing, ReadComponents::Nothing];
+const AB: [ReadComponents; 3] = [ReadComponents::Own, ReadComponents::Own, ReadComponents::Nothing];
+const ABC: [ReadComponents; 3] = [ReadComponents::Own; 3];
 /// The w components: operands of the math engine.
-const W: Reads = Reads::These(0b1000);
-const MATH_A: [Reads; 3] = [W, Reads::Nothing, Reads::Nothing];
-const MATH_AB: [Reads; 3] = [W, W, Reads::Nothing];
-const MATH_AC: [Reads; 3] = [W, Reads::Nothing, W];
-const MATH_ABC: [Reads; 3] = [W, W, W];
+const W: ReadComponents = ReadComponents::These(0b1000);
+const MATH_A: [ReadComponents; 3] = [W, ReadComponents::Nothing, ReadComponents::Nothing];
+const MATH_AB: [ReadComponents; 3] = [W, W, ReadComponents::Nothing];
+const MATH_AC: [ReadComponents; 3] = [W, ReadComponents::Nothing, W];
+const MATH_ABC: [ReadComponents; 3] = [W, W, W];
 
-const fn op(mnemonic: &'static str, class: Class, reads: [Reads; 3], formula: &'static str) -> OpInfo {
+const fn op(mnemonic: &'static str, class: Class, reads: [ReadComponents; 3], formula: &'static str) -> OpInfo {
     OpInfo { mnemonic, reads, class, formula }
 }
 
-const fn plain(mnemonic: &'static str, reads: [Reads; 3], formula: &'static str) -> OpInfo {
+const fn plain(mnemonic: &'static str, reads: [ReadComponents; 3], formula: &'static str) -> OpInfo {
     op(mnemonic, Class::Plain, reads, formula)
 }
 
@@ -195,7 +195,7 @@ const fn push(mnemonic: &'static str, formula: &'static str) -> OpInfo {
     op(mnemonic, Class::Predicate, MATH_AB, formula)
 }
 
-const fn pred(mnemonic: &'static str, reads: [Reads; 3], formula: &'static str) -> OpInfo {
+const fn pred(mnemonic: &'static str, reads: [ReadComponents; 3], formula: &'static str) -> OpInfo {
     op(mnemonic, Class::Predicate, reads, formula)
 }
 
@@ -205,7 +205,7 @@ ops! {
         /// Nothing is written.
         NoOp "VECTOR_NO_OP" 0 => op("nop", Class::Nothing, NONE, "");
         /// Dot product of four components, to every component.
-        DotProduct "VE_DOT_PRODUCT" 1 => plain("dp4", [Reads::These(15), Reads::These(15), Reads::Nothing],
+        DotProduct "VE_DOT_PRODUCT" 1 => plain("dp4", [ReadComponents::These(15), ReadComponents::These(15), ReadComponents::Nothing],
             "A.x*B.x + A.y*B.y + A.z*B.z + A.w*B.w");
         /// Product.
         Multiply "VE_MULTIPLY" 2 => plain("mul", AB, "A * B");
@@ -215,7 +215,7 @@ ops! {
         MultiplyAdd "VE_MULTIPLY_ADD" 4 => plain("mad", ABC, "A * B + C");
         /// Distance vector.
         DistanceVector "VE_DISTANCE_VECTOR" 5 => plain("dst",
-            [Reads::Each([0, 2, 4, 0]), Reads::Each([0, 2, 0, 8]), Reads::Nothing], "(1, A.y*B.y, A.z, B.w)");
+            [ReadComponents::Each([0, 2, 4, 0]), ReadComponents::Each([0, 2, 0, 8]), ReadComponents::Nothing], "(1, A.y*B.y, A.z, B.w)");
         /// Fraction.
         Fraction "VE_FRACTION" 6 => plain("frc", A, "A - floor(A)");
         /// The larger of two.

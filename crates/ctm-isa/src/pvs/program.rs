@@ -20,7 +20,7 @@ pub enum SymbolKind {
 
 /// A name by which a host program can bind something.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Symbol {
+pub struct VertexSymbol {
     /// The name.
     pub name: String,
     /// The kind of the named vector.
@@ -40,7 +40,7 @@ pub struct Literal {
 
 /// A program: the words, the code range, flow control, and the range of constants.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
+pub struct VertexProgram {
     /// The instructions, at most [`super::INSTRUCTION_SLOTS`].
     pub words: Vec<Words>,
     /// Where execution begins.
@@ -54,14 +54,14 @@ pub struct Program {
     /// The greatest address of a constant, before the base is added; others read as zeros (`PVS_MAX_CONST_ADDR`).
     pub const_max: u8,
     /// RegisterNames for binding.
-    pub symbols: Vec<Symbol>,
+    pub symbols: Vec<VertexSymbol>,
     /// Constants that come with the program.
     pub literals: Vec<Literal>,
     /// For programs that came from text: the statement of each instruction.
     pub spans: Vec<Span>,
 }
 
-impl Program {
+impl VertexProgram {
     /// A program that is nothing but words: runs from the first to the last, without flow control, with all 256 constants.
     #[must_use]
     pub fn from_words(words: Vec<Words>) -> Self {
@@ -139,7 +139,7 @@ impl Usage {
                         usage.last_position_write = Some(pc);
                     }
                 }
-                Some(write) if write.file == access::File::Temporary => {
+                Some(write) if write.file == access::WrittenFile::Temporary => {
                     usage.highest_temp = usage.highest_temp.max(write.address.offset);
                 }
                 _ => {}

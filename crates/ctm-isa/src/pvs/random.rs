@@ -9,12 +9,12 @@ use super::flow::{FlowSlot, NO_FLOW};
 use super::formats::{DualMath, OpDst, Src};
 use super::inst::{Inst, RegisterAddress, Third, Words};
 use super::ops::{AddrMode, Class, Component, DstType, MathOp, Op, Select, SrcType, VectorOp};
-use super::program::{Literal, Program};
+use super::program::{Literal, VertexProgram};
 pub use crate::x1k::random::Random;
 
 /// The permitted contents of a random program.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub struct RandomContents {
     /// About how many instructions, 16 or more; at most 900.
     pub instructions: usize,
     /// Jumps, loops and subroutines.
@@ -27,7 +27,7 @@ pub struct Shape {
     pub relative: bool,
 }
 
-impl Shape {
+impl RandomContents {
     /// Everything, of moderate size.
     #[must_use]
     pub const fn all() -> Self {
@@ -52,11 +52,11 @@ const ITERATIONS: u32 = 4;
 
 /// A random program.
 #[must_use]
-pub fn program(seed: u64, shape: &Shape) -> Program {
+pub fn program(seed: u64, shape: &RandomContents) -> VertexProgram {
     let mut generator =
         Generator { random: Random::new(seed), shape: *shape, words: Vec::new(), flow: NO_FLOW, slots: 0 };
     generator.whole();
-    let mut program = Program::from_words(std::mem::take(&mut generator.words));
+    let mut program = VertexProgram::from_words(std::mem::take(&mut generator.words));
     program.flow = generator.flow;
     program.last = generator.last(program.last);
     program.literals = (0..CONSTANTS)
@@ -67,7 +67,7 @@ pub fn program(seed: u64, shape: &Shape) -> Program {
 
 struct Generator {
     random: Random,
-    shape: Shape,
+    shape: RandomContents,
     words: Vec<Words>,
     flow: super::flow::FlowTable,
     slots: usize,
@@ -75,7 +75,7 @@ struct Generator {
 
 /// Where an instruction is.
 #[derive(Clone, Copy)]
-struct Place {
+struct InstSite {
     in_loop: bool,
     /// Open loops and subroutines.
     depth: usize,
@@ -135,7 +135,7 @@ impl Generator {
         if self.shape.predicates {
             self.set_predicate();
         }
-        self.block(self.shape.instructions.min(900), Place { in_loop: false, depth: 0 });
+        self.block(self.shape.instructions.min(900), InstSite { in_loop: false, depth: 0 });
         for output in 0..OUTPUTS {
             let temp = Src::register(SrcType::Temporary, RegisterAddress::absolute(output));
             self.copy(DstType::Output, output, temp);
@@ -183,7 +183,7 @@ impl Generator {
     }
 
     /// Instructions, loops, jumps and calls.
-    fn block(&mut self, size: usize, place: Place) {
+    fn block(&mut self, size: usize, place: InstSite) {
         let end = self.words.len() + size;
         while self.words.len() < end {
             let left = end - self.words.len();
@@ -209,12 +209,12 @@ impl Generator {
         self.slot(FlowSlot::jump(act, act + 1));
     }
 
-    fn repeat(&mut self, size: usize, place: Place) {
+    fn repeat(&mut self, size: usize, place: InstSite) {
         let act = self.here();
         self.nop();
         let number = self.slots;
         self.slot(FlowSlot::IDLE);
-        self.block(size.max(1), Place { in_loop: true, depth: place.depth + 1 });
+        self.block(size.max(1), InstSite { in_loop: true, depth: place.depth + 1 });
         // The last instruction belongs to no inner loop, so that each end is one of its own.
         self.nop();
         let last = self.here() - 1;
@@ -232,7 +232,7 @@ impl Generator {
         }
         let end = self.here();
         for _ in 0..3 {
-            self.instruction(Place { in_loop: false, depth: 1 });
+            self.instruction(InstSite { in_loop: false, depth: 1 });
         }
         // It is called when everything that it reads has been written: from the first output on.
         let call = end - u16::from(OUTPUTS);
@@ -254,7 +254,7 @@ impl Generator {
     }
 
     /// The addresses that an instruction may read: one constant, one input, two temporaries, three in a macro.
-    fn registers(&mut self, temporaries: usize, place: Place) -> Vec<(SrcType, RegisterAddress)> {
+    fn registers(&mut self, temporaries: usize, place: InstSite) -> Vec<(SrcType, RegisterAddress)> {
         let constant = self.constant_address(place);
         let input = RegisterAddress::absolute(self.byte(INPUTS));
         let mut list = vec![(SrcType::Constant, constant), (SrcType::Input, input)];
@@ -267,7 +267,7 @@ impl Generator {
         list
     }
 
-    fn constant_address(&mut self, place: Place) -> RegisterAddress {
+    fn constant_address(&mut self, place: InstSite) -> RegisterAddress {
         let offset = self.byte(CONSTANTS);
         match self.below(6) {
             0 if self.shape.relative => {
@@ -292,7 +292,7 @@ impl Generator {
     }
 
     /// One instruction without a predicate operation.
-    fn instruction(&mut self, place: Place) {
+    fn instruction(&mut self, place: InstSite) {
         let plain: Vec<Op> =
             Op::all().filter(|op| matches!(op.info().class, Class::Plain | Class::Conditional)).collect();
         let op = plain[self.below(plain.len())];

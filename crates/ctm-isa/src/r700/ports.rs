@@ -4,7 +4,7 @@
 //! each of its operands. Constants come through two further ports.
 
 use super::inst::{AluInst, Operand, Slot};
-use super::ops::{Chan, IndexMode, SclSwizzle, Source, SpecialSel, Unit, VecSwizzle};
+use super::ops::{AluUnit, Chan, IndexMode, SclSwizzle, Source, SpecialSel, VecSwizzle};
 
 /// An unmet request of a group to the read ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -127,8 +127,8 @@ fn reads_gpr(operand: &Operand) -> bool {
 }
 
 /// The cycle of each operand, if the swizzle has a meaning for the unit.
-fn cycles(unit: Unit, swizzle: u8) -> Option<[u8; 3]> {
-    if unit == Unit::T {
+fn cycles(unit: AluUnit, swizzle: u8) -> Option<[u8; 3]> {
+    if unit == AluUnit::T {
         SclSwizzle::from_code(u32::from(swizzle)).map(SclSwizzle::cycles)
     } else {
         VecSwizzle::from_code(u32::from(swizzle)).map(VecSwizzle::cycles)
@@ -144,7 +144,7 @@ impl Reserved {
                 continue;
             }
             count += 1;
-            if slot.unit == Unit::T && count > 2 {
+            if slot.unit == AluUnit::T && count > 2 {
                 return Err(PortProblem::TransConstants { slot: index });
             }
             if matches!(operand.source, Source::Kcache { .. } | Source::Constant(_)) {
@@ -164,7 +164,7 @@ impl Reserved {
         for (i, operand) in slot.inst.operands().enumerate() {
             let cycle = cycles[i];
             let passes_by = matches!(operand.source, Source::Special(SpecialSel::Pv | SpecialSel::Ps));
-            if slot.unit == Unit::T && (passes_by || reads_gpr(&operand)) && usize::from(cycle) < constants {
+            if slot.unit == AluUnit::T && (passes_by || reads_gpr(&operand)) && usize::from(cycle) < constants {
                 return Err(PortProblem::TransCycle { slot: index, operand: i, cycle });
             }
             if !reads_gpr(&operand) {
@@ -172,7 +172,7 @@ impl Reserved {
             }
             // A square takes one port: the second operand is loaded with the first (R700 §4.7.7). Only in x, y, z, w.
             let same = |a: &Operand, b: &Operand| a.source == b.source && a.chan == b.chan && a.relative == b.relative;
-            if i == 1 && slot.unit != Unit::T && same(&first, &operand) {
+            if i == 1 && slot.unit != AluUnit::T && same(&first, &operand) {
                 continue;
             }
             let wanted = Address::of(&slot.inst, &operand);
@@ -188,8 +188,8 @@ impl Reserved {
 
 /// The order in which instructions reserve ports: x, y, z, w in order, then t (R700 §4.7.9).
 fn order(slots: &[Slot]) -> impl Iterator<Item = usize> + '_ {
-    let vector = (0..slots.len()).filter(|&i| slots[i].unit != Unit::T);
-    vector.chain((0..slots.len()).filter(|&i| slots[i].unit == Unit::T))
+    let vector = (0..slots.len()).filter(|&i| slots[i].unit != AluUnit::T);
+    vector.chain((0..slots.len()).filter(|&i| slots[i].unit == AluUnit::T))
 }
 
 /// Whether the bank swizzles of a group respect the read ports.
@@ -233,7 +233,7 @@ pub fn solve(slots: &[Slot], fixed: &[Option<u8>]) -> Result<Vec<u8>, PortProble
         chosen: &mut [u8],
     ) -> Result<(), PortProblem> {
         let Some((&i, rest)) = order.split_first() else { return Ok(()) };
-        let count = if slots[i].unit == Unit::T { SclSwizzle::ALL.len() } else { VecSwizzle::ALL.len() };
+        let count = if slots[i].unit == AluUnit::T { SclSwizzle::ALL.len() } else { VecSwizzle::ALL.len() };
         let fixed_here = fixed.get(i).copied().flatten();
         #[allow(clippy::cast_possible_truncation, reason = "at most six")]
         let candidates = match fixed_here {

@@ -262,7 +262,7 @@ impl Usage {
                     if let ClauseBody::Alu(clause) = &entry.clause {
                         let mut insts = clause.groups.iter().flat_map(|group| &group.slots).map(|slot| &slot.inst);
                         let stays = |inst: &super::inst::AluInst| {
-                            inst.op().info().kind != super::ops::Kind::Kill
+                            inst.op().info().kind != super::ops::SideEffect::Kill
                                 && !(inst.updates_execute_mask() && depth.is_empty())
                         };
                         if !insts.all(stays) {
@@ -301,7 +301,7 @@ impl Usage {
             self.gpr(inst.destination().0);
         }
         let info = inst.op().info();
-        self.kills |= info.kind == super::ops::Kind::Kill;
+        self.kills |= info.kind == super::ops::SideEffect::Kill;
         self.doubles |= info.available == super::ops::Available::Doubles;
     }
 

@@ -9,7 +9,7 @@ use crate::x1k::ops::{AlphaOp, AluResultSel, Channel, PredSel, RgbOp, Sel, SrcpO
 
 impl Channels {
     /// Adds the reads or writes of an instruction; aL can select any temporary.
-    pub(crate) fn add(&mut self, access: Access) {
+    pub(crate) fn add(&mut self, access: TemporaryAccess) {
         if access.relative {
             self.insert_everywhere(access.mask);
         } else {
@@ -20,7 +20,7 @@ impl Channels {
 
 /// Channels of one temporary, or of the temporary that aL selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Access {
+pub(crate) struct TemporaryAccess {
     /// 0..=127.
     pub(crate) temp: u8,
     /// aL is added.
@@ -29,7 +29,7 @@ pub(crate) struct Access {
     pub(crate) mask: u8,
 }
 
-impl Access {
+impl TemporaryAccess {
     /// The register as text, with those of its channels that are in `mask`: `r3.rg`, `r[aL+2].a`.
     pub(crate) fn name(self, mask: u8) -> String {
         let letters: String = "rgba".chars().enumerate().filter(|&(i, _)| mask >> i & 1 == 1).map(|(_, c)| c).collect();
@@ -119,12 +119,12 @@ pub(crate) fn sources(alu: &AluInst) -> Vec<(Source, u8)> {
 }
 
 /// The temporaries whose value an instruction reads.
-pub(crate) fn reads(inst: &Inst) -> Vec<Access> {
+pub(crate) fn reads(inst: &Inst) -> Vec<TemporaryAccess> {
     match inst {
         Inst::Alu(alu) => sources(alu)
             .into_iter()
             .filter_map(|(source, mask)| match source {
-                Source::Temp { index, relative } => Some(Access { temp: index, relative, mask }),
+                Source::Temp { index, relative } => Some(TemporaryAccess { temp: index, relative, mask }),
                 Source::Const { .. } | Source::Inline { .. } => None,
             })
             .collect(),
@@ -134,10 +134,10 @@ pub(crate) fn reads(inst: &Inst) -> Vec<Access> {
 }
 
 /// S and T of a lookup, Q where the operation uses it, the gradients of DXDY; the masked channels of a kill.
-fn tex_reads(tex: &TexInstruction) -> Vec<Access> {
+fn tex_reads(tex: &TexInstruction) -> Vec<TemporaryAccess> {
     let bits = |channels: &[Channel]| channels.iter().fold(0u8, |mask, channel| mask | 1 << channel.code());
     let a = &tex.addr;
-    let source = |mask| Access { temp: a.src_addr, relative: a.src_addr_rel, mask };
+    let source = |mask| TemporaryAccess { temp: a.src_addr, relative: a.src_addr_rel, mask };
     let (s, t, q) = (a.src_s_swiz, a.src_t_swiz, a.src_q_swiz);
     match tex.inst.op.info() {
         TexReads::Nothing => Vec::new(),
@@ -148,24 +148,28 @@ fn tex_reads(tex: &TexInstruction) -> Vec<Access> {
             let d = &tex.dxdy;
             vec![
                 source(bits(&[s, t])),
-                Access { temp: d.dx_addr, relative: d.dx_addr_rel, mask: bits(&[d.dx_s_swiz, d.dx_t_swiz]) },
-                Access { temp: d.dy_addr, relative: d.dy_addr_rel, mask: bits(&[d.dy_s_swiz, d.dy_t_swiz]) },
+                TemporaryAccess { temp: d.dx_addr, relative: d.dx_addr_rel, mask: bits(&[d.dx_s_swiz, d.dx_t_swiz]) },
+                TemporaryAccess { temp: d.dy_addr, relative: d.dy_addr_rel, mask: bits(&[d.dy_s_swiz, d.dy_t_swiz]) },
             ]
         }
     }
 }
 
 /// The temporaries that an instruction writes.
-pub(crate) fn writes(inst: &Inst) -> Vec<Access> {
+pub(crate) fn writes(inst: &Inst) -> Vec<TemporaryAccess> {
     let cmn = inst.cmn();
     let alpha = u8::from(cmn.alpha_wmask) << 3;
     let all = match inst {
         Inst::Alu(alu) => vec![
-            Access { temp: alu.rgba.addrd, relative: alu.rgba.addrd_rel, mask: cmn.rgb_wmask },
-            Access { temp: alu.alpha.addrd, relative: alu.alpha.addrd_rel, mask: alpha },
+            TemporaryAccess { temp: alu.rgba.addrd, relative: alu.rgba.addrd_rel, mask: cmn.rgb_wmask },
+            TemporaryAccess { temp: alu.alpha.addrd, relative: alu.alpha.addrd_rel, mask: alpha },
         ],
         Inst::Tex(tex) if tex.inst.op.is_lookup() => {
-            vec![Access { temp: tex.addr.dst_addr, relative: tex.addr.dst_addr_rel, mask: cmn.rgb_wmask | alpha }]
+            vec![TemporaryAccess {
+                temp: tex.addr.dst_addr,
+                relative: tex.addr.dst_addr_rel,
+                mask: cmn.rgb_wmask | alpha,
+            }]
         }
         Inst::Tex(_) | Inst::Fc(_) => Vec::new(),
     };

@@ -1,18 +1,18 @@
 //! The stages of a program by request: `ctm emit` prints one of them.
 
 use super::observe::Observer;
-use super::program::Program;
+use super::program::CompiledProgram;
 use super::stage::{Form, Stage};
 #[cfg(target_arch = "x86_64")]
 use super::stream::{Selected, Tiled};
 #[cfg(target_arch = "x86_64")]
 use super::text::strips_text;
-use super::{Source, masked_form};
+use super::{LoweringInput, masked_form};
 use crate::codegen::backend::Backend;
 #[cfg(target_arch = "x86_64")]
 use crate::codegen::x86::{
     masked::{Variant, exists},
-    stream::{Geometry, Options},
+    stream::{Geometry, KernelOptions},
 };
 use crate::launch::lanes::LANES;
 use crate::launch::wavefronts::places::{Waves, row_element};
@@ -20,7 +20,7 @@ use crate::launch::wavefronts::wave;
 use crate::passes::table::Pass;
 use crate::passes::{masked, masks};
 #[cfg(target_arch = "x86_64")]
-use crate::stream::{affine::Given, uniform::Uniform};
+use crate::stream::{affine::LaunchParameters, uniform::Uniform};
 #[cfg(target_arch = "x86_64")]
 use ctm_exec::Domain;
 use ctm_exec::{r700, x1k};
@@ -127,15 +127,15 @@ pub fn emit(launch: EmitLaunch<'_>, stage: Stage, backend: Backend) -> Result<St
             let lanes = if is_joint { wave::LANES } else { LANES };
             let planes = launch.planes.iter().map(|plane| plane.temp);
             let given = given(planes, launch.rows.iter().map(row_element));
-            let form = masked_form(Source::X1k { graph: &graph, is_joint }, false, &mut observer);
-            form.map(|form| Program::of_form(form, lanes, &given))
+            let form = masked_form(LoweringInput::X1k { graph: &graph, is_joint }, false, &mut observer);
+            form.map(|form| CompiledProgram::of_form(form, lanes, &given))
         }
         EmitLaunch::R700(launch) => {
             let mut given = given(launch.planes.iter().map(|plane| plane.temp), launch.rows.iter().map(row_element));
             let stored = ctm_ir::lower::r700::epilogues::stored(launch).unwrap_or_default();
             stored.into_iter().for_each(|(var, _)| given[var.index()] = true);
-            let form = masked_form(Source::R700(launch), Waves::of(launch).is_of_quads(), &mut observer);
-            form.map(|form| Program::of_form(form, launch.wavefront.lanes(), &given))
+            let form = masked_form(LoweringInput::R700(launch), Waves::of(launch).is_of_quads(), &mut observer);
+            form.map(|form| CompiledProgram::of_form(form, launch.wavefront.lanes(), &given))
         }
     };
     let program = program.ok_or(EmitError::NotLowered)?;
@@ -165,14 +165,14 @@ pub fn emit_stream(launch: EmitLaunch<'_>, stage: Stage, backend: Backend) -> Re
         EmitLaunch::X1k(launch) => {
             let asked = Asked { counts: launch.counters, relies: Pass::Moderate.is_on() };
             let graph = lower(launch.program, launch.constants, asked).ok_or(EmitError::NotLowered)?;
-            stream_stage(super::stream::uniform(&graph), &Given::of(launch, None), stage, backend)
+            stream_stage(super::stream::uniform(&graph), &LaunchParameters::of(launch, None), stage, backend)
         }
         EmitLaunch::R700(launch) => {
             let whole = Waves::of(launch).is_of_quads();
-            let form = masked_form(Source::R700(launch), whole, &mut Observer::default());
+            let form = masked_form(LoweringInput::R700(launch), whole, &mut Observer::default());
             let form = form.ok_or(EmitError::NotLowered)?;
             let r700::Launch { domain, planes, threads, .. } = *launch;
-            let given = Given { domain, planes, constants: &[], threads, watch: None };
+            let given = LaunchParameters { domain, planes, constants: &[], threads, watch: None };
             stream_stage(Uniform::of(&form.code, exists, Vec::new()), &given, stage, backend)
         }
     };
@@ -186,7 +186,7 @@ pub fn emit_stream(launch: EmitLaunch<'_>, stage: Stage, backend: Backend) -> Re
 #[cfg(target_arch = "x86_64")]
 fn stream_stage(
     uniform: Option<Uniform>,
-    given: &Given<'_>,
+    given: &LaunchParameters<'_>,
     stage: Stage,
     backend: Backend,
 ) -> Result<String, EmitError> {
@@ -207,7 +207,7 @@ fn stream_stage(
 /// The text that an observer requests of a stream's last stages.
 #[cfg(target_arch = "x86_64")]
 fn kernel_stage(selected: &Selected, columns: u32, mut observer: Observer) -> Result<String, EmitError> {
-    let options = Options { tile: selected.chosen.tile(columns), past_caches: false };
+    let options = KernelOptions { tile: selected.chosen.tile(columns), past_caches: false };
     let kernel = super::stream::kernel(&selected.chosen, options, &mut observer);
     observer.text.filter(|_| kernel.is_some()).ok_or(EmitError::NoCode)
 }
@@ -269,7 +269,7 @@ pub fn emit_text(text: &str, stage: Stage, options: &TextOptions) -> Result<Stri
     verify(&code).map_err(|error| error.to_string())?;
     #[cfg(target_arch = "x86_64")]
     if options.is_stream || stage == Stage::Tile {
-        let given = Given {
+        let given = LaunchParameters {
             domain: Domain { i0: 0, j0: 0, i1: 63, j1: 63 },
             planes: &[x1k::Plane::position(0)],
             constants: &[],
@@ -295,7 +295,7 @@ pub fn emit_text(text: &str, stage: Stage, options: &TextOptions) -> Result<Stri
     if let Some(target) = options.backend.target() {
         let mut observer = Observer::of_stage(stage);
         let given = given([0].into_iter(), std::iter::empty());
-        let program = Program::of_form(Form { code, live }, options.lanes, &given);
+        let program = CompiledProgram::of_form(Form { code, live }, options.lanes, &given);
         let (counts, narrows) = (options.counts, options.narrows && Pass::Narrow.is_on());
         let variant = Variant { target, ordinary: false, counts, fuel: false, narrows };
         return program.stage(variant, &[], &mut observer).ok_or_else(|| EmitError::NoCode.to_string());

@@ -40,7 +40,7 @@ pub use stage::{Form, Stage};
 
 /// A program to be lowered.
 #[derive(Clone, Copy)]
-pub enum Source<'a> {
+pub enum LoweringInput<'a> {
     /// The graph of an X1K program's states, for one group, or (`is_joint`) for several groups that share one decision.
     X1k { graph: &'a x1k::Code, is_joint: bool },
     /// The program of an R700 launch.
@@ -50,7 +50,7 @@ pub enum Source<'a> {
 }
 
 /// Lowers a program and optimises its masked form. `is_whole`: all lanes that exist lie in the domain. `None`: it is left to the reference interpreter.
-pub fn masked_form(source: Source<'_>, is_whole: bool, observer: &mut Observer) -> Option<Form> {
+pub fn masked_form(source: LoweringInput<'_>, is_whole: bool, observer: &mut Observer) -> Option<Form> {
     let mut form = Form { code: lowered(source)?, live: Vec::new() };
     form.after(Stage::Lower, observer);
     masks::simplify(&mut form.code, is_whole);
@@ -82,11 +82,11 @@ pub fn stream_code(inputs: &stream::Inputs<'_>, observer: &mut Observer) -> Opti
 }
 
 /// The masked form of a program after lowering.
-fn lowered(source: Source<'_>) -> Option<Code> {
+fn lowered(source: LoweringInput<'_>) -> Option<Code> {
     match source {
-        Source::R700(launch) => lower::r700::lower(launch),
-        Source::Pvs(code) => Some(code.clone()),
-        Source::X1k { graph, is_joint } => {
+        LoweringInput::R700(launch) => lower::r700::lower(launch),
+        LoweringInput::Pvs(code) => Some(code.clone()),
+        LoweringInput::X1k { graph, is_joint } => {
             let joined = (is_joint && Pass::Breaks.is_on()).then(|| breaks::joined(graph)).flatten();
             let joined = joined.filter(lower::x1k::joint::holds);
             Some(lower::x1k::masks::lower(joined.as_ref().unwrap_or(graph), is_joint))

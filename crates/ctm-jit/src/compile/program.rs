@@ -1,7 +1,7 @@
 //! A program in the mask form, with the code of every back end, each made when it is first needed.
 
 use super::observe::Observer;
-use super::{Form, Source, masked_form};
+use super::{Form, LoweringInput, masked_form};
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use super::{machine::Inputs, machine_code};
 use crate::codegen::portable::dense::Dense;
@@ -15,7 +15,7 @@ use crate::passes::bound;
 use crate::passes::table::Pass;
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use ctm_exec::r700::resources::Wrap;
-use ctm_ir::masked::{Fetch, File, Op, Var, indexed};
+use ctm_ir::masked::{Fetch, Op, RegisterFile, Var, indexed};
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
@@ -35,7 +35,7 @@ struct Alike {
 }
 
 /// A program of either instruction set.
-pub struct Program {
+pub struct CompiledProgram {
     form: Form,
     /// Lanes of a wavefront.
     pub lanes: usize,
@@ -56,10 +56,10 @@ pub struct Program {
     waves: Pool<Box<Wave>>,
 }
 
-impl Program {
+impl CompiledProgram {
     /// Compiles a program to its masked form; `None`: it is left to the reference interpreter. `is_whole`: all lanes that exist are valid; `given`: the
     /// variables with start values.
-    pub fn new(source: Source<'_>, is_whole: bool, lanes: usize, given: &[bool]) -> Option<Self> {
+    pub fn new(source: LoweringInput<'_>, is_whole: bool, lanes: usize, given: &[bool]) -> Option<Self> {
         masked_form(source, is_whole, &mut Observer::of_environment()).map(|form| Self::of_form(form, lanes, given))
     }
 
@@ -78,7 +78,7 @@ impl Program {
         for op in code.blocks.iter().flat_map(|block| &block.ops) {
             match op {
                 Op::Get(var) => reads(*var),
-                Op::GetRelative { file: File::Gprs(gprs), element, .. } => {
+                Op::GetRelative { file: RegisterFile::Gprs(gprs), element, .. } => {
                     indexed(*gprs, *element).for_each(&mut reads)
                 }
                 Op::Mark(var, _) => var.export_index().into_iter().for_each(|index| written[index] = true),
@@ -182,7 +182,7 @@ impl Program {
     }
 }
 
-impl Deref for Program {
+impl Deref for CompiledProgram {
     type Target = Form;
 
     fn deref(&self) -> &Form {

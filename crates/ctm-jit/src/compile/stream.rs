@@ -8,10 +8,10 @@ use super::stage::{Stage, checked};
 use crate::codegen::x86::X86Target;
 use crate::codegen::x86::masked::text::selected;
 use crate::codegen::x86::masked::{self, SelectedCode, exists};
-use crate::codegen::x86::stream::{Chosen, Geometry, Kernel, Options};
+use crate::codegen::x86::stream::{Chosen, Geometry, Kernel, KernelOptions};
 use crate::passes::masked::{VarSet, optimise};
 use crate::passes::table::Pass;
-use crate::stream::affine::{self, Given, Item, Linear};
+use crate::stream::affine::{self, Item, LaunchParameters, Linear};
 use crate::stream::prepare::{self, Prepared, WHOLE};
 use crate::stream::text::{parse, text, verify};
 use crate::stream::uniform::Uniform;
@@ -29,7 +29,7 @@ pub struct Inputs<'a> {
     /// The program.
     pub uniform: &'a Uniform,
     /// The planes and constants of the launch.
-    pub given: &'a Given<'a>,
+    pub given: &'a LaunchParameters<'a>,
     /// The channels of its arrays.
     pub geometry: Geometry,
     /// Columns of the domain, as far as they limit tiles.
@@ -134,7 +134,7 @@ pub fn select((target, geometry): (X86Target, Geometry), tiled: Tiled, observer:
 }
 
 /// Register allocation for tiles of this shape, and their code.
-pub fn kernel(chosen: &Chosen, options: Options, observer: &mut Observer) -> Option<Kernel> {
+pub fn kernel(chosen: &Chosen, options: KernelOptions, observer: &mut Observer) -> Option<Kernel> {
     let mut allocated = chosen.allocate(options)?;
     checked(Stage::Allocate, || allocated.verify(), || allocated.text());
     observer.after(Stage::Allocate, || allocated.text());

@@ -8,7 +8,7 @@ use ctm_exec::x1k::{Memory, sample};
 pub const LANES: usize = 16;
 
 /// 32 bits for each lane.
-pub type Row = [u32; LANES];
+pub type LaneDwords = [u32; LANES];
 
 /// Counts `lookups` lookups of lanes in an input.
 pub fn count_lookups(memory: &dyn Memory, input: u8, lookups: u64, counters: &mut Counters) {

@@ -1,12 +1,12 @@
 //! The most instructions that a wavefront can issue.
 
-use ctm_ir::masked::{Block, Code, End, MaskOp, Op, Target};
+use ctm_ir::masked::{Block, Code, End, JumpTarget, MaskOp, Op};
 use ctm_ir::order::postorder;
 
 /// The most instructions that any wavefront issues, if there is a bound: the program never bails out to the reference
 /// interpreter, and each back edge is a counted loop's end.
 pub fn instructions(code: &Code) -> Option<u64> {
-    let bails_out = code.blocks.iter().any(|block| block.end.targets().contains(&Some(Target::Reference)));
+    let bails_out = code.blocks.iter().any(|block| block.end.targets().contains(&Some(JumpTarget::Reference)));
     if bails_out { None } else { of(&code.blocks, &vec![true; code.blocks.len()]) }
 }
 
@@ -35,7 +35,7 @@ fn of(blocks: &[Block], within: &[bool]) -> Option<u64> {
 /// one.
 fn iterations(blocks: &[Block], block: usize, cycle: &[usize]) -> Option<u64> {
     let ops = &blocks[block].ops;
-    let End::Branch { mask, none: Target::Block(left), .. } = blocks[block].end else { return None };
+    let End::Branch { mask, none: JumpTarget::Block(left), .. } = blocks[block].end else { return None };
     let counted = ops.iter().find_map(|op| match *op {
         Op::Mask(MaskOp::Add(count, -1, false)) => Some(count),
         _ => None,

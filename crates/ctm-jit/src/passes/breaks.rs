@@ -9,7 +9,7 @@
 //! their break, whichever way others take.
 
 use ctm_ir::masked::{M, Op, Value};
-use ctm_ir::x1k::{Block, Code, End, Flow, LoopOp, Outcome, Target};
+use ctm_ir::x1k::{Block, Code, End, Flow, JumpTarget, LoopOp, Outcome};
 
 /// Blocks with more operations than such a comparison are skipped, to bound the time.
 const OPS: usize = 24;
@@ -60,7 +60,7 @@ fn decision(block: &Block, flow: &Flow) -> Option<Value> {
 fn through(code: &Code, index: usize) -> Option<Flow> {
     let block = &code.blocks[index];
     let flow = *block.flow()?;
-    let Target::Block(id) = flow.jump.to else { return None };
+    let JumpTarget::Block(id) = flow.jump.to else { return None };
     let behind = &code.blocks[id];
     let again = breaks_of(behind, flow.frame - 1)?;
     let (holds, holds_again) = (decision(block, &flow)?, decision(behind, &again)?);
@@ -76,12 +76,12 @@ fn through(code: &Code, index: usize) -> Option<Flow> {
 /// Where a loop ends right after such a break, and its iterations are over, the running lanes have just decided not to
 /// break. So they skip the comparison after the loop, which is left to lanes for which the loop had no iterations.
 /// Gives that end, and its target.
-fn past(code: &Code, index: usize) -> Option<(usize, Target)> {
+fn past(code: &Code, index: usize) -> Option<(usize, JumpTarget)> {
     let flow = code.blocks[index].flow()?;
-    let (Target::Block(id), Target::Block(behind)) = (flow.stay.to, flow.jump.to) else { return None };
+    let (JumpTarget::Block(id), JumpTarget::Block(behind)) = (flow.stay.to, flow.jump.to) else { return None };
     let (block, again) = (&code.blocks[id], code.blocks[behind].flow()?);
     let ends = block.flow().is_some_and(|end| {
-        let goes = Outcome { to: Target::Block(behind), levels: 0 };
+        let goes = Outcome { to: JumpTarget::Block(behind), levels: 0 };
         end.op == LoopOp::End && end.frame == flow.frame && end.wants == 15 && !end.exchange && end.stay == goes
     });
     let only = code.blocks.iter().filter(|block| block.successors().any(|next| next == id)).count() == 1;

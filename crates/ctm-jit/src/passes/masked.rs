@@ -1,7 +1,7 @@
 //! Liveness and dead code: removes vectors without uses, dead stores and needless masks from lowered programs.
 
 use crate::passes::computed::{Gathered, NEEDED};
-use ctm_ir::masked::{Block, Code, End, File, M, MaskOp, Op, Value, Var, indexed};
+use ctm_ir::masked::{Block, Code, End, M, MaskOp, Op, RegisterFile, Value, Var, indexed};
 use ctm_ir::order::postorder;
 
 /// A set of variables.
@@ -216,7 +216,7 @@ fn step_back(block: &Block, waiting: &Waiting, seen: [bool; 2], live: &mut [VarS
                 abc.iter().for_each(|value| found[value.index()] |= needed);
                 continue;
             }
-            Op::GetRelative { file: File::Gprs(gprs), element, .. } => indexed(gprs, element).for_each(read),
+            Op::GetRelative { file: RegisterFile::Gprs(gprs), element, .. } => indexed(gprs, element).for_each(read),
             Op::Set { var, value, under } => {
                 let waits = live[1..].iter().any(|set| set.contains(var));
                 if !waits && !live[ACTIVE].contains(var) {

@@ -9,7 +9,7 @@
 //! removed.
 
 use crate::passes::table::Pass;
-use ctm_ir::masked::{Block, Code, End, M, MaskOp, Op, Target};
+use ctm_ir::masked::{Block, Code, End, JumpTarget, M, MaskOp, Op};
 use ctm_ir::order::postorder;
 
 /// The most rows at one place; programs that need more stay as they are.
@@ -25,7 +25,7 @@ pub fn simplify(code: &mut Code, whole: bool) {
     if !Pass::Masks.is_on() {
         return;
     }
-    let Some(mut bits) = Bits::of(code) else { return };
+    let Some(mut bits) = MaskSet::of(code) else { return };
     bits.followed = bits.followed(code);
     // Other masks may become copies of these and add uses; so the masks that they are computed from are tracked, too.
     let live = bits.live(code, ALWAYS_BITS);
@@ -52,14 +52,14 @@ pub fn simplify(code: &mut Code, whole: bool) {
 
 /// The live masks of a program.
 pub struct Live {
-    bits: Bits,
+    bits: MaskSet,
     live: Vec<u64>,
 }
 
 impl Live {
     /// In a program; `None` when it has too many.
     pub fn of(code: &Code) -> Option<Self> {
-        let bits = Bits::of(code)?;
+        let bits = MaskSet::of(code)?;
         let live = bits.live(code, 0);
         Some(Self { bits, live })
     }
@@ -73,21 +73,21 @@ impl Live {
 }
 
 /// The masks and numbers of a program, each as one bit of a row.
-struct Bits {
+struct MaskSet {
     /// The bit of each; 0 for those that the program does not use.
     of: Vec<u64>,
     masks: Vec<M>,
     /// The tracked masks: those that decide which lanes run, and those computed from such masks alone.
     followed: u64,
     /// The operations of each block that write or read masks.
-    places: Vec<Vec<Place>>,
+    places: Vec<Vec<MaskSite>>,
     /// The blocks in postorder: each after its successors, but for loops.
     order: Vec<usize>,
 }
 
 /// An operation that writes a mask, or several in a row that only read: the first one, and the masks that they write and read.
 #[derive(Clone, Copy)]
-struct Place {
+struct MaskSite {
     at: usize,
     writes: u64,
     reads: u64,
@@ -97,7 +97,7 @@ struct Place {
     known: Option<MaskOp>,
 }
 
-impl Place {
+impl MaskSite {
     /// The masks that are live before it, given those live after it; an operation with a dead result reads nothing.
     const fn step_back(&self, live: u64) -> u64 {
         if self.writes != 0 && live & self.writes == 0 { live } else { live & !self.writes | self.reads }
@@ -181,7 +181,7 @@ const ALWAYS: [M; 4] = [M::NONE, M::ACTIVE, M::EXISTING, M::VALID];
 /// They have the first bits.
 const ALWAYS_BITS: u64 = (1 << ALWAYS.len()) - 1;
 
-impl Bits {
+impl MaskSet {
     /// `None` when there are too many.
     fn of(code: &Code) -> Option<Self> {
         let count = code.blocks.len();
@@ -190,7 +190,7 @@ impl Bits {
         let mut bits = Self { of: vec![0; M::COUNT], masks: Vec::with_capacity(64), followed: 0, places, order };
         ALWAYS.into_iter().for_each(|m| _ = bits.note(m));
         for block in &code.blocks {
-            let mut places: Vec<Place> = Vec::with_capacity(block.ops.len() / 4);
+            let mut places: Vec<MaskSite> = Vec::with_capacity(block.ops.len() / 4);
             for (at, op) in block.ops.iter().enumerate().filter(|(_, op)| !op.is_pure() || matches!(op, Op::Number(_)))
             {
                 let place = bits.place(op, at);
@@ -208,13 +208,13 @@ impl Bits {
     }
 
     /// An operation with the masks that it writes and reads.
-    fn place(&mut self, op: &Op, at: usize) -> Place {
+    fn place(&mut self, op: &Op, at: usize) -> MaskSite {
         let (writes, reads) = match op {
             Op::Mask(op) => (self.note(op.writes()), op.reads()),
             _ => (0, [op.mask(), None]),
         };
         let [first, second] = reads.map(|m| m.map_or(0, |m| self.note(m)));
-        Place { at, writes, reads: first | second, after: 0, known: None }
+        MaskSite { at, writes, reads: first | second, after: 0, known: None }
     }
 
     /// The masks that decide which lanes run, with those that they are computed from, and those computed from nothing
@@ -318,7 +318,7 @@ impl Bits {
                 let block = &code.blocks[index];
                 let mut here = entries[index].clone();
                 for number in 0..self.places[index].len() {
-                    let Place { at, writes, reads, after, .. } = self.places[index][number];
+                    let MaskSite { at, writes, reads, after, .. } = self.places[index][number];
                     let Op::Mask(op) = block.ops[at] else {
                         let all = reads & active != 0 && here.same(active) & existing != 0;
                         self.places[index][number].known = all.then_some(MaskOp::Copy(M::ACTIVE, M::EXISTING));
@@ -338,8 +338,8 @@ impl Bits {
                     *mask = self.name(&here, of);
                 }
                 // Rows without a bit of `without`, from sets with a bit of `some`, go on to a block.
-                let mut reach = |target: Target, some: u64, without: u64| {
-                    let Target::Block(id) = target else { return };
+                let mut reach = |target: JumpTarget, some: u64, without: u64| {
+                    let JumpTarget::Block(id) = target else { return };
                     let id = usize::from(id);
                     let kept = live[id] & self.followed | ALWAYS_BITS;
                     open[id] |= entries[id].add(&here, (some, without), kept);
@@ -402,10 +402,10 @@ impl Bits {
     fn rewrite(&mut self, block: &mut Block, index: usize) {
         let mut next = block.ops.len();
         for number in (0..self.places[index].len()).rev() {
-            let Place { at, known, .. } = self.places[index][number];
+            let MaskSite { at, known, .. } = self.places[index][number];
             let ops = &mut block.ops[at..std::mem::replace(&mut next, at)];
             let Some(known) = known else { continue };
-            let mut of = Place { reads: 0, ..self.places[index][number] };
+            let mut of = MaskSite { reads: 0, ..self.places[index][number] };
             for op in ops.iter_mut() {
                 match op {
                     Op::Mask(op) => *op = known,

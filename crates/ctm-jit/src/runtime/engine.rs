@@ -1,7 +1,7 @@
 //! The engine: lowers a program once, and remembers it.
 
 use super::batches::{at_once, run};
-use super::options::{Options, StreamLimits};
+use super::options::{LoweringOptions, StreamLimits};
 use super::{pvs, r700, x1k};
 use crate::codegen::backend::{Backend, BackendError};
 use crate::compile::observe;
@@ -66,7 +66,7 @@ const GROUP_THREADS: u32 = 1024;
 /// ```
 pub struct Jit {
     backend: Backend,
-    options: Options,
+    options: LoweringOptions,
     x1k: Programs<x1k::artifact::Artifact>,
     r700: Programs<r700::artifact::Artifact>,
     pvs: Programs<pvs::artifact::Artifact>,
@@ -135,10 +135,10 @@ impl Jit {
     pub fn with_backend(backend: Backend) -> Self {
         let can = Backend::available().any(|available| available == backend);
         let backend = if can { backend } else { Backend::Portable };
-        Self::of(backend, Options::default())
+        Self::of(backend, LoweringOptions::default())
     }
 
-    fn of(backend: Backend, options: Options) -> Self {
+    fn of(backend: Backend, options: LoweringOptions) -> Self {
         let (x1k, r700, pvs) = (Programs::default(), Programs::default(), Programs::default());
         Self { backend, options, x1k, r700, pvs, r700_bail_outs: AtomicU64::new(0), pvs_bail_outs: AtomicU64::new(0) }
     }
@@ -146,7 +146,7 @@ impl Jit {
     /// The same engine with other limits for streams. For tests: results do not depend on them.
     #[must_use]
     pub fn with_stream_limits(self, limits: StreamLimits) -> Self {
-        Self::of(self.backend, Options { limits, ..self.options })
+        Self::of(self.backend, LoweringOptions { limits, ..self.options })
     }
 
     /// The number of launches that ran as streams so far.
@@ -295,7 +295,7 @@ impl Engine for Jit {
     fn run_pvs_under(
         &self,
         control: &Control,
-        launch: &ctm_exec::pvs::Launch<'_>,
+        launch: &ctm_exec::pvs::PvsLaunch<'_>,
     ) -> Result<Vec<ctm_exec::pvs::Outputs>, Fault> {
         use crate::runtime::pvs::artifact::{Artifact, key};
         use crate::runtime::pvs::launched::{Pvs, PvsInputs};

@@ -23,7 +23,7 @@ impl Default for StreamLimits {
 
 /// The options of lowering and running programs.
 #[derive(Clone, Default)]
-pub struct Options {
+pub struct LoweringOptions {
     /// When launches run as streams.
     pub limits: StreamLimits,
     /// Launches that ran as streams.

@@ -7,7 +7,7 @@
 
 use crate::codegen::x86::X86Target;
 use crate::codegen::x86::stream::{
-    Chosen, Frame, Geometry, InputView, Kernel, Options, OutputView, Part, Rect, Surfaces, Tile, is_local,
+    Chosen, Frame, Geometry, InputView, Kernel, KernelOptions, OutputView, PanelPart, Rect, Surfaces, Tile, is_local,
 };
 use crate::compile::observe::Observer;
 use crate::compile::stream::{Inputs, Selected, kernel};
@@ -15,10 +15,10 @@ use crate::compile::stream_code;
 use crate::launch::direct::cells_of;
 use crate::launch::wavefronts::places::Waves;
 use crate::passes::table::Pass;
-use crate::runtime::options::{Options as EngineOptions, StreamLimits};
+use crate::runtime::options::{LoweringOptions as EngineOptions, StreamLimits};
 use crate::runtime::wavefronts::Wavefronts;
 use crate::runtime::work::{share, threads};
-use crate::stream::affine::{Fetch, Given};
+use crate::stream::affine::{Fetch, LaunchParameters};
 use crate::stream::uniform::Uniform;
 use ctm_exec::arrays::Form;
 use ctm_exec::r700::Cells;
@@ -52,7 +52,7 @@ struct Key {
 }
 
 /// A candidate that was tried.
-struct Entry {
+struct Candidate {
     key: Key,
     /// Components of floating-point constants that it depends on, and their bits.
     constants: Vec<(u16, u32)>,
@@ -61,7 +61,7 @@ struct Entry {
 
 /// The programs for streams made from one program.
 pub struct Streams {
-    entries: Mutex<Vec<Entry>>,
+    entries: Mutex<Vec<Candidate>>,
     limits: StreamLimits,
     /// Launches that were run as streams.
     ran: Arc<AtomicU64>,
@@ -76,7 +76,7 @@ struct Stream {
     tile: Tile,
     /// Tiles run down a column: the rows of a tile read the same, and so do those below it.
     downwards: bool,
-    kernels: Mutex<Vec<(Options, Option<Arc<Kernel>>)>>,
+    kernels: Mutex<Vec<(KernelOptions, Option<Arc<Kernel>>)>>,
     past_caches_bytes: u64,
     /// Operations of one processor.
     operations: u64,
@@ -101,9 +101,15 @@ impl Streams {
         self.take(of.domain, Some(uniform.instructions)) && uniform.instructions <= of.fuel
     }
 
-    fn get(&self, target: X86Target, key: &Key, uniform: &Uniform, given: &Given<'_>) -> Option<Arc<Stream>> {
+    fn get(
+        &self,
+        target: X86Target,
+        key: &Key,
+        uniform: &Uniform,
+        given: &LaunchParameters<'_>,
+    ) -> Option<Arc<Stream>> {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        let holds = |entry: &&Entry| {
+        let holds = |entry: &&Candidate| {
             entry.key == *key && entry.constants.iter().all(|&(index, bits)| given.constant(index) == bits)
         };
         if let Some(entry) = entries.iter().find(holds) {
@@ -120,7 +126,7 @@ impl Streams {
             // Other constants might suit.
             None => (0..=u16::MAX).zip(given.constants.iter().copied()).collect(),
         };
-        entries.push(Entry { key: key.clone(), constants, stream: stream.clone() });
+        entries.push(Candidate { key: key.clone(), constants, stream: stream.clone() });
         stream
     }
 }
@@ -133,7 +139,7 @@ impl Stream {
         Self { constants, chosen, tile, downwards, kernels, past_caches_bytes, operations }
     }
 
-    fn kernel(&self, options: Options) -> Option<Arc<Kernel>> {
+    fn kernel(&self, options: KernelOptions) -> Option<Arc<Kernel>> {
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, kernel)) = kernels.iter().find(|(o, _)| *o == options) {
             return kernel.clone();
@@ -159,8 +165,8 @@ pub fn compile(
     let columns = launch.domain.width().min(64);
     let key = Key { planes: launch.planes.to_vec(), geometry, columns };
     let streams = Streams::new(&EngineOptions::default());
-    let stream = streams.get(target, &key, uniform, &Given::of(launch, None))?;
-    stream.kernel(Options { tile: stream.tile, past_caches: false })
+    let stream = streams.get(target, &key, uniform, &LaunchParameters::of(launch, None))?;
+    stream.kernel(KernelOptions { tile: stream.tile, past_caches: false })
 }
 
 /// An output for a stream; `None` when streams do not support it, or some channel is masked.
@@ -176,7 +182,7 @@ pub fn run(
     streams: &Streams,
     of: &Wavefronts<'_>,
     uniform: &Uniform,
-    given: &Given<'_>,
+    given: &LaunchParameters<'_>,
     surfaces: &Surfaces<'_>,
     (waves, lanes): (&Waves, usize),
     count: impl Fn(&[u64], u64, &mut Counters),
@@ -229,7 +235,7 @@ impl Stream {
             let fetches = self.fetches().filter(|fetch| usize::from(fetch.input) == input);
             view.stored.as_ref().filter(|_| !is_local(fetches, view)).map(|stored| {
                 let (numbers, panel) =
-                    stored.numbers(target.isa, view.data, &Part { x: 0..view.width, y: 0..view.height });
+                    stored.numbers(target.isa, view.data, &PanelPart { x: 0..view.width, y: 0..view.height });
                 (numbers, panel.pitch as u32)
             })
         })
@@ -238,19 +244,19 @@ impl Stream {
     /// Runs whole tiles of arrays in memory order, and then the area around them, if all arrays have the same layout
     /// and processors compute only with the elements at their own places; `false` when something could not be run: then
     /// all has to be run otherwise.
-    fn run_as_rows(&self, given: &Given<'_>, surfaces: &Surfaces<'_>) -> Option<bool> {
+    fn run_as_rows(&self, given: &LaunchParameters<'_>, surfaces: &Surfaces<'_>) -> Option<bool> {
         let Domain { i0, j0, i1, j1 } = given.domain;
         if !self.chosen.is_by_element() {
             return None;
         }
-        let all = Part { x: i0..i1 + 1, y: j0..j1 + 1 };
+        let all = PanelPart { x: i0..i1 + 1, y: j0..j1 + 1 };
         let (whole, [columns, count], rows) = surfaces.as_rows(&all, self.columns())?;
-        let domain = |Part { x, y }: Part| Domain { i0: x.start, j0: y.start, i1: x.end - 1, j1: y.end - 1 };
+        let domain = |PanelPart { x, y }: PanelPart| Domain { i0: x.start, j0: y.start, i1: x.end - 1, j1: y.end - 1 };
         let around = all.around(&whole).map(|part| (domain(part), surfaces));
         let whole = (Domain { i0: 0, j0: 0, i1: columns - 1, j1: count - 1 }, &rows);
         let mut done = 0;
         for (domain, surfaces) in around.chain([whole]) {
-            if !self.run(&Given { domain, ..*given }, surfaces) {
+            if !self.run(&LaunchParameters { domain, ..*given }, surfaces) {
                 given.watch.iter().for_each(|watch| watch.undone(done));
                 return Some(false);
             }
@@ -260,8 +266,8 @@ impl Stream {
     }
 
     /// Runs all tiles; `false` when something could not be run: then all has to be run otherwise.
-    fn run(&self, given: &Given<'_>, surfaces: &Surfaces<'_>) -> bool {
-        let Given { domain, watch, .. } = *given;
+    fn run(&self, given: &LaunchParameters<'_>, surfaces: &Surfaces<'_>) -> bool {
+        let LaunchParameters { domain, watch, .. } = *given;
         if self.operations > OPERATIONS_OF_PROCESSOR {
             return false;
         }
@@ -348,7 +354,7 @@ impl Stream {
             let last = (rest > 0).then(|| (domain.i1 + 1 - columns, 1, columns - rest));
             for (i, tiles, again) in [(domain.i0, across, 0)].into_iter().chain(last) {
                 if rows > 0 && tiles > 0 {
-                    let kernel = self.kernel(Options { tile, past_caches: large && is_aligned(i) })?;
+                    let kernel = self.kernel(KernelOptions { tile, past_caches: large && is_aligned(i) })?;
                     areas.push(Area { kernel, rect: Rect { i, j, tiles, rows }, again });
                 }
             }

@@ -1,12 +1,12 @@
 //! Wavefronts of a launch, of either instruction set: their shared state, and a thread's state to run one.
 
 use crate::codegen::backend::Backend;
-use crate::codegen::portable::masked::Machine;
+use crate::codegen::portable::masked::WavefrontState;
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use crate::codegen::x86::Frame;
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use crate::codegen::x86::masked::{Native, Variant};
-use crate::compile::program::Program;
+use crate::compile::program::CompiledProgram;
 use crate::launch::kept::Kept;
 use crate::launch::lanes::BailOut;
 use crate::launch::wavefronts::bindings::Binding;
@@ -26,7 +26,7 @@ const INSTRUCTIONS_PER_LOOK_FETCHING: u64 = INSTRUCTIONS_PER_LOOK / 16;
 
 /// The state that all wavefronts of a launch share.
 pub struct Wavefronts<'a> {
-    pub program: &'a Program,
+    pub program: &'a CompiledProgram,
     pub waves: Waves,
     pub starts: Starts<'a>,
     pub domain: Domain,
@@ -107,7 +107,7 @@ impl<'a> Wavefronts<'a> {
     /// Wavefronts of a program, of `lanes` lanes (quads, or one beside the other); all else is as most launches have
     /// it.
     pub fn new(
-        program: &'a Program,
+        program: &'a CompiledProgram,
         (domain, lanes, quads): (Domain, usize, bool),
         starts: Starts<'a>,
         budget: Budget,
@@ -194,8 +194,8 @@ impl<'a> Wavefronts<'a> {
 
 /// A wavefront under way, and its working memory.
 pub struct Runner<'a> {
-    program: &'a Program,
-    machine: Option<Machine>,
+    program: &'a CompiledProgram,
+    machine: Option<WavefrontState>,
     /// The machine code.
     #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     frame: Option<(&'a Native, Kept<'a, Frame>)>,
@@ -206,7 +206,7 @@ pub struct Runner<'a> {
 
 impl<'a> Runner<'a> {
     /// For a program.
-    pub fn new(program: &'a Program) -> Self {
+    pub fn new(program: &'a CompiledProgram) -> Self {
         Self {
             program,
             machine: None,
@@ -294,7 +294,7 @@ impl<'a> Runner<'a> {
             wave.reset();
         }
         let program = self.program;
-        let machine = self.machine.get_or_insert_with(|| Machine::new(program.dense()));
+        let machine = self.machine.get_or_insert_with(|| WavefrontState::new(program.dense()));
         if !goes_on {
             machine.begin(&program.start, shared, &self.wave)?;
         }

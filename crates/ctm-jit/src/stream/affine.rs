@@ -12,7 +12,7 @@ use ctm_exec::ramp::Ramp;
 use ctm_exec::watch::Watch;
 use ctm_exec::x1k::Launch;
 use ctm_exec::x1k::Plane;
-use ctm_ir::masked::{Block, Code, Fetch as Lookup, Op, Unit, Value, Var};
+use ctm_ir::masked::{Block, ChannelOp, Code, Fetch as Lookup, Op, Value, Var};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
 use ctm_isa::x1k::ops::Omod as XOmod;
 use rustc_hash::FxHashMap as Map;
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 
 /// The launch parameters of either instruction set.
 #[derive(Clone, Copy)]
-pub struct Given<'a> {
+pub struct LaunchParameters<'a> {
     /// The domain.
     pub domain: Domain,
     /// The start values of registers.
@@ -33,7 +33,7 @@ pub struct Given<'a> {
     pub watch: Option<&'a Watch>,
 }
 
-impl<'a> Given<'a> {
+impl<'a> LaunchParameters<'a> {
     /// The parameters of an X1K launch.
     pub fn of(launch: &'a Launch<'a>, watch: Option<&'a Watch>) -> Self {
         let Launch { domain, planes, threads, constants, .. } = *launch;
@@ -178,7 +178,7 @@ pub struct Fetches {
 /// The fetches of a program of these parts; `None` where a fetch has other coordinates, or the analysis takes too long.
 ///
 /// The result holds for the launch's planes and for the floating-point constants that it names.
-pub fn analyse(code: &Code, items: &[Item], given: &Given<'_>) -> Option<Fetches> {
+pub fn analyse(code: &Code, items: &[Item], given: &LaunchParameters<'_>) -> Option<Fetches> {
     let mut walk = Walk {
         code,
         given,
@@ -236,7 +236,7 @@ pub fn depth(items: &[Item]) -> usize {
 /// The analysis in progress.
 struct Walk<'a> {
     code: &'a Code,
-    given: &'a Given<'a>,
+    given: &'a LaunchParameters<'a>,
     fetches: Map<(usize, usize), Fetch>,
     given_up: bool,
     /// The values of a block, where they are known.
@@ -345,7 +345,7 @@ impl Walk<'_> {
             Op::Uniform(index) => Linear::of_bits(self.given.constant(index)),
             Op::Neg(a) => of(a)?.times(-UNIT),
             // The product is not rounded separately.
-            Op::Unit(Unit::Mad { omod: XOmod::U1, .. }, [a, b, c]) => Some(product(of(a), of(b))?.add(of(c)?)),
+            Op::Unit(ChannelOp::Mad { omod: XOmod::U1, .. }, [a, b, c]) => Some(product(of(a), of(b))?.add(of(c)?)),
             Op::Alu { op, operands: abc, omod: Omod::Off, clamp: false } => self.r700(op, abc.map(of)),
             Op::Set { var, value, .. } => {
                 state[var.index()] = of(value);

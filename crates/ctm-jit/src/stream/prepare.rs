@@ -113,7 +113,7 @@ pub fn packed(plain: &Prepared) -> Option<Prepared> {
 
 /// A channel of a register or a texel.
 #[derive(Clone, Copy)]
-struct Channel {
+struct ReadChannel {
     /// All channels.
     whole: Value,
     /// The fetch, if its elements are the same for all columns.
@@ -126,7 +126,7 @@ struct Pack<'a> {
     fetches: &'a [Fetch],
     new: Numbering,
     /// The channel that replaces each old read of a variable and each old texel.
-    channels: Map<Value, Channel>,
+    channels: Map<Value, ReadChannel>,
     done: Map<[Value; 4], Value>,
 }
 
@@ -150,7 +150,7 @@ impl Pack<'_> {
                         if let Op::Fetched(of, channel) = *op
                             && of == value
                         {
-                            self.channels.insert(Value(later as u32), Channel { whole, uniform, number: channel });
+                            self.channels.insert(Value(later as u32), ReadChannel { whole, uniform, number: channel });
                             if uniform.is_some() {
                                 self.new.pure(Op::Fetched(new, channel));
                             }
@@ -161,7 +161,7 @@ impl Pack<'_> {
                     let read = || self.new.effect(Op::Get(Var((var.index() & !3) as u16)));
                     let whole = *registers.entry(var.index() / 4).or_insert_with(read);
                     let number = (var.index() % 4) as u8;
-                    self.channels.insert(value, Channel { whole, uniform: None, number });
+                    self.channels.insert(value, ReadChannel { whole, uniform: None, number });
                 }
                 Op::Set { var, .. } => {
                     let base = var.index() & !3;
@@ -193,10 +193,10 @@ impl Pack<'_> {
         let same = values.iter().all(|&value| value == values[0]);
         let new = match self.channels.get(&values[0]).copied() {
             // One for all.
-            Some(Channel { uniform: Some(fetch), number, .. }) if same => self.new.pure(Op::Fetched(fetch, number)),
-            Some(Channel { whole, number, .. }) if same => self.new.pure(Op::QuadLane(whole, number)),
+            Some(ReadChannel { uniform: Some(fetch), number, .. }) if same => self.new.pure(Op::Fetched(fetch, number)),
+            Some(ReadChannel { whole, number, .. }) if same => self.new.pure(Op::QuadLane(whole, number)),
             // All in their places.
-            Some(Channel { whole, .. }) => {
+            Some(ReadChannel { whole, .. }) => {
                 let in_place = values.iter().zip(0..4).all(|(value, number)| {
                     self.channels.get(value).is_some_and(|of| (of.whole, of.number) == (whole, number))
                 });

@@ -20,7 +20,7 @@ use super::uniform::Number;
 use ctm_ir::listing::code::lines;
 use ctm_ir::masked::{Code, M, Op, Value, Var};
 use ctm_ir::text::fields::Field;
-use ctm_ir::text::{Line, TextError};
+use ctm_ir::text::{TextError, TextLine};
 use ctm_ir::verify::{VerifyError, text as name, verify_unmasked};
 use ctm_isa::x1k::OUTPUTS;
 use rustc_hash::FxHashMap as Map;
@@ -89,7 +89,7 @@ pub fn parse(text: &str) -> Result<StreamText, TextError> {
     let mut of = Prepared { code, fetches, numbers: Vec::new(), outputs: 0, packed: false };
     let (mut items, mut starts, none) = (Vec::new(), Vec::new(), Map::default());
     for (number, content) in lines(text).take_while(|(number, _)| *number <= above) {
-        let mut line = Line::new(content, number, &none);
+        let mut line = TextLine::new(content, number, &none);
         let before = line.clone();
         match line.begin() {
             Some("parts") => items = take_parts(&mut line)?,
@@ -128,7 +128,7 @@ pub fn parse(text: &str) -> Result<StreamText, TextError> {
 }
 
 /// Reads blocks, and loops with their iterations: `b0 [16: b1] b2`.
-fn take_parts(line: &mut Line<'_>) -> Result<Vec<Item>, TextError> {
+fn take_parts(line: &mut TextLine<'_>) -> Result<Vec<Item>, TextError> {
     let mut open: Vec<(u16, Vec<Item>)> = vec![(1, Vec::new())];
     while let Some(word) = line.peek() {
         let before = line.clone();
@@ -159,7 +159,7 @@ fn take_parts(line: &mut Line<'_>) -> Result<Vec<Item>, TextError> {
 }
 
 /// Reads a linear function, of which `unit` is one: `i + 2*n0 + 0.5`.
-fn take_linear(line: &mut Line<'_>, unit: i64) -> Result<Linear, TextError> {
+fn take_linear(line: &mut TextLine<'_>, unit: i64) -> Result<Linear, TextError> {
     let mut sum = Linear::default();
     loop {
         let expected = "term: a number, `i`, `j`, or `n` and the depth of a loop, with a factor and `*` before it";
@@ -186,7 +186,7 @@ fn take_linear(line: &mut Line<'_>, unit: i64) -> Result<Linear, TextError> {
 }
 
 /// Reads the address of a fetch: `fetch b1 v1 = s0 at i + n0, j`.
-fn take_fetch(line: &mut Line<'_>, items: &[Item], of: &mut Prepared) -> Result<(), TextError> {
+fn take_fetch(line: &mut TextLine<'_>, items: &[Item], of: &mut Prepared) -> Result<(), TextError> {
     line.one_of(&["fetch"], "line of a stream's head")?;
     let before = line.clone();
     let mut number = |letter: char| {

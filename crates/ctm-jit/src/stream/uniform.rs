@@ -7,7 +7,7 @@
 
 use crate::launch::wavefronts::bindings::is_plain_sample;
 use crate::stream::affine::{Item, LOOPS};
-use ctm_ir::masked::{Block, Code, Counter, End, Fetch, File, M, MaskOp, Op, Tally, Target, Value, Var};
+use ctm_ir::masked::{Block, Code, Counter, End, Fetch, JumpTarget, M, MaskOp, Op, RegisterFile, Tally, Value, Var};
 use ctm_ir::numbering::Numbering;
 use ctm_isa::r700::inst::{TexFetch, texel_offset};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2};
@@ -65,7 +65,7 @@ impl Uniform {
     /// `None` when something depends on data, or the stream's compiler lacks an operation (`exists`). `targets`: of
     /// outputs whose number is known.
     pub fn of(code: &Code, exists: fn(&Op) -> bool, targets: Vec<usize>) -> Option<Self> {
-        let mut run = Run::default();
+        let mut run = AbstractRun::default();
         run.go(code)?;
         let idle =
             |id: u16| code.blocks[usize::from(id)].ops.iter().all(|op| matches!(op, Op::Mask(_) | Op::Tally { .. }));
@@ -118,7 +118,7 @@ impl Uniform {
 
 /// The abstract run of the program.
 #[derive(Default)]
-struct Run {
+struct AbstractRun {
     passed: Vec<u16>,
     active: u64,
     executed: Option<u64>,
@@ -128,7 +128,7 @@ struct Run {
     numbers: Map<(u16, usize), Vec<Option<i64>>>,
 }
 
-impl Run {
+impl AbstractRun {
     fn go(&mut self, code: &Code) -> Option<()> {
         self.state = vec![Some(0); M::COUNT];
         self.state[M::EXISTING.index()] = Some(ALL);
@@ -158,7 +158,7 @@ impl Run {
                     _ => return None,
                 },
             };
-            let Target::Block(id) = target else { return None };
+            let JumpTarget::Block(id) = target else { return None };
             at = id;
         }
     }
@@ -258,7 +258,7 @@ fn parse(passed: &[u16], idle: &impl Fn(u16) -> bool) -> Option<Vec<Item>> {
 /// Blocks under construction.
 struct Build<'a> {
     of: &'a Code,
-    run: &'a Run,
+    run: &'a AbstractRun,
     /// Whether the stream's compiler has an operation.
     exists: fn(&Op) -> bool,
     blocks: Vec<Block>,
@@ -296,10 +296,10 @@ impl Build<'_> {
                         return None;
                     }
                     let begin = (self.blocks.len() + 1) as u16;
-                    items.push(Item::Block(self.close(End::Next(Target::Block(begin)))));
+                    items.push(Item::Block(self.close(End::Next(JumpTarget::Block(begin)))));
                     self.around.push(*iterations);
                     let mut body = self.nodes(body)?;
-                    let [some, none] = [begin, (self.blocks.len() + 1) as u16].map(Target::Block);
+                    let [some, none] = [begin, (self.blocks.len() + 1) as u16].map(JumpTarget::Block);
                     // Iterations are counted, so the mask is not used.
                     body.push(Item::Block(self.close(End::Branch { mask: M::NONE, none, some })));
                     self.around.pop();
@@ -377,7 +377,7 @@ impl Build<'_> {
             Op::Mask(_) | Op::Tally { .. } | Op::Guard { .. } => Value(0),
             Op::Fetch { number, at, .. } => self.fetch(number, [of(at[0]), of(at[1])])?,
             Op::Number(_) => self.number(id, place)?,
-            Op::GetRelative { file: File::Constants(first, count), base, element, index } => {
+            Op::GetRelative { file: RegisterFile::Constants(first, count), base, element, index } => {
                 self.constant((first, count), base, element, of(index))?
             }
             Op::GetRelative { .. }
@@ -436,7 +436,7 @@ impl Build<'_> {
                 let Number { depth, first: from, step } = self.numbers[m.entry()];
                 let last = i64::from(step) * i64::from(self.around[usize::from(depth)] - 1);
                 let inside = exists(from.into()) && exists(i64::from(from) + last);
-                let op = Op::GetRelative { file: File::Constants(first, count), base, element, index };
+                let op = Op::GetRelative { file: RegisterFile::Constants(first, count), base, element, index };
                 if inside { self.pure(op) } else { None }
             }
             _ => None,

@@ -309,7 +309,7 @@ fn reduced(case: &Case, program: &Program, jit: &Jit) -> String {
             break;
         }
     }
-    let text = ctm_isa::r700::text::disassemble(&program, &ctm_isa::r700::text::Options::default());
+    let text = ctm_isa::r700::text::disassemble(&program, &ctm_isa::r700::text::TextOptions::default());
     format!(
         "{text}\n{:?}, {:?}\nplanes {:?}\nrows of {:?}\nloops {:?}",
         case.domain,
@@ -390,7 +390,7 @@ pub(super) fn corpus_case(name: &str, wavefront: u16) -> (Program, Case) {
 
 /// The program that a text describes.
 pub(super) fn text(source: &str) -> Program {
-    let assembly = ctm_isa::r700::text::assemble(source, &ctm_isa::r700::text::Options::default());
+    let assembly = ctm_isa::r700::text::assemble(source, &ctm_isa::r700::text::TextOptions::default());
     assembly.program.unwrap_or_else(|| panic!("{source}{:?}", assembly.diagnostics))
 }
 

@@ -2,7 +2,7 @@
 //! examples run without the reference interpreter.
 
 use super::*;
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A case in which groups mostly have several wavefronts, and all shared resources.
@@ -38,7 +38,7 @@ pub(super) fn program_that_shares(engines: &[Jit], seed: u64, differences: &Diff
     let stages = [Stage::Compute, Stage::Compute, Stage::Compute, Stage::Geometry, Stage::Export, Stage::Pixel];
     let r = &mut Random::new(seed ^ 0x6a0_0d5);
     let stage = r.of(&stages);
-    let shape = Shape {
+    let shape = RandomContents {
         clauses: 1 + r.below(12) as usize,
         groups: 1 + r.below(4) as usize,
         flow: !r.one_in(4),
@@ -47,7 +47,7 @@ pub(super) fn program_that_shares(engines: &[Jit], seed: u64, differences: &Diff
         doubles: false,
         memory: r.one_in(2),
         sharing: true,
-        ..Shape::all(stage)
+        ..RandomContents::all(stage)
     };
     let before: Vec<u64> = engines.iter().map(Jit::r700_bail_outs).collect();
     compare(engines, seed, &case(seed, stage), &program(seed, &shape), differences);
@@ -86,7 +86,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 fn programs() -> Vec<(String, Program)> {
     let mut found = Vec::new();
     let text = |name: &str, text: &str| {
-        let assembly = assemble(text, &Options::default());
+        let assembly = assemble(text, &TextOptions::default());
         assembly.program.unwrap_or_else(|| panic!("{name}: {:?}", assembly.diagnostics))
     };
     let mut folders = vec![corpus().join("r700"), root().join("tests/corpus/llvm"), root().join("bench/r700")];

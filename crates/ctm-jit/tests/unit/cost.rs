@@ -15,7 +15,7 @@ use crate::runtime::x1k::artifact::with_masks;
 use ctm_exec::x1k::{Constants, Launch, Plane};
 use ctm_exec::{Budget, Domain, GroupSize};
 use ctm_isa::x1k::Program;
-use ctm_isa::x1k::random::{FlowControl, Random, Shape, StreamShape, program, stream};
+use ctm_isa::x1k::random::{FlowControl, Random, RandomContents, StreamShape, program, stream};
 pub(crate) use ctm_testkit::clock::thread_time;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ fn launch<'a>(program: &'a Program, constants: &'a Constants) -> Launch<'a> {
 /// A random program for groups.
 fn random(seed: u64, instructions: usize, flow: FlowControl, other: bool) -> Program {
     let (watches_idle_lanes, relative) = (other && seed % 3 == 1, other && seed % 3 == 2);
-    program(seed, &Shape { instructions, flow, inputs: 2, watches_idle_lanes, relative })
+    program(seed, &RandomContents { instructions, flow, inputs: 2, watches_idle_lanes, relative })
 }
 
 /// A program that is a stream: fetches at the index pair, then multiply-adds; `plain`: some treat channels differently.
@@ -85,7 +85,7 @@ fn asked(counts: bool) -> ctm_ir::lower::x1k::Asked {
 }
 
 /// The program with masks, after all steps of a launch before code generation.
-fn lowered(launch: &Launch<'_>, counts: bool) -> Option<crate::compile::program::Program> {
+fn lowered(launch: &Launch<'_>, counts: bool) -> Option<crate::compile::program::CompiledProgram> {
     let code = ctm_ir::lower::x1k::lower(launch.program, launch.constants, asked(counts))?;
     let joint = !counts && ctm_ir::lower::x1k::joint::holds(&code);
     let mut given = vec![false; ctm_ir::masked::Var::COUNT];

@@ -9,7 +9,7 @@ use ctm_exec::Domain;
 use ctm_exec::r700::{Constants, Launch, Plane};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Stage;
-use ctm_isa::r700::random::{Shape, program};
+use ctm_isa::r700::random::{RandomContents, program};
 
 const PLANES: &[Plane] = &[Plane::position(0)];
 
@@ -18,7 +18,7 @@ fn launch<'a>(program: &'a Program, constants: &'a Constants) -> Launch<'a> {
 }
 
 fn lower(launch: &Launch<'_>) -> Option<Artifact> {
-    Artifact::new(launch, &crate::runtime::options::Options::default())
+    Artifact::new(launch, &crate::runtime::options::LoweringOptions::default())
 }
 
 const SETS: [(X86Target, &str); 2] = [(X86Target::AVX512, "AVX-512"), (X86Target::AVX2, "AVX2")];
@@ -36,7 +36,7 @@ fn fingerprints() {
     for ((target, set), clauses) in SETS.into_iter().flat_map(|set| shapes.map(|shape| (set, shape))) {
         let mut all = Print::default();
         for seed in 0..100 {
-            let program = program(seed, &Shape { clauses, groups: 5, ..Shape::all(Stage::Pixel) });
+            let program = program(seed, &RandomContents { clauses, groups: 5, ..RandomContents::all(Stage::Pixel) });
             let Some(artifact) = lower(&launch(&program, &constants)) else { continue };
             if let Some(native) = artifact.native(variant(target), (&[], &[])) {
                 all.add(native.text());
@@ -55,7 +55,14 @@ fn compilation() {
     let kinds = [("straight", false), ("statements", true)];
     for ((target, set), (name, flow)) in SETS.into_iter().flat_map(|set| kinds.map(|kind| (set, kind))) {
         for (clauses, groups) in [(1, 16), (2, 32), (4, 32), (16, 32)] {
-            let shape = Shape { clauses, groups, flow, memory: false, kills: false, ..Shape::all(Stage::Pixel) };
+            let shape = RandomContents {
+                clauses,
+                groups,
+                flow,
+                memory: false,
+                kills: false,
+                ..RandomContents::all(Stage::Pixel)
+            };
             let mut times = Vec::new();
             let (mut dwords, mut issued) = (0, 0);
             for seed in 0.. {
@@ -95,7 +102,14 @@ fn again() {
     let flow = words.contains(&"statements");
     let constants = Constants::default();
     for seed in number("CTM_SEED").map_or(0..10, |seed| seed..seed + 1) {
-        let shape = Shape { clauses, groups: 32, flow, memory: false, kills: false, ..Shape::all(Stage::Pixel) };
+        let shape = RandomContents {
+            clauses,
+            groups: 32,
+            flow,
+            memory: false,
+            kills: false,
+            ..RandomContents::all(Stage::Pixel)
+        };
         let program = program(seed, &shape);
         let launch = launch(&program, &constants);
         let turns = number("CTM_TURNS").unwrap_or(100);

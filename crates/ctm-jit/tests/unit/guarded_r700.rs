@@ -7,7 +7,7 @@
 use crate::codegen::backend::Backend;
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::wave::{Guest, Reads};
-use crate::runtime::options::Options;
+use crate::runtime::options::LoweringOptions;
 use crate::runtime::r700::artifact::Artifact;
 use crate::runtime::r700::launched::{R700, bindings, uniforms};
 use crate::runtime::wavefronts::Done;
@@ -22,7 +22,7 @@ use ctm_exec::r700::{
 use ctm_exec::watch::Watch;
 use ctm_exec::{Budget, Control, Domain, GroupSize, Position};
 use ctm_isa::r700::program::Stage;
-use ctm_isa::r700::random::{GPRS, RESOURCES, Random, Shape, program};
+use ctm_isa::r700::random::{GPRS, RESOURCES, Random, RandomContents, program};
 use std::collections::BTreeMap;
 
 /// Memory whose arrays lie between walls.
@@ -166,12 +166,12 @@ fn stay_inside(backend: Backend) {
         let (clauses, groups) = (1 + r.below(8) as usize, 1 + r.below(6) as usize);
         let program = program(
             seed,
-            &Shape {
+            &RandomContents {
                 clauses,
                 groups,
                 memory: r.one_in(16),
                 sharing: stage == Stage::Compute || r.one_in(8),
-                ..Shape::all(stage)
+                ..RandomContents::all(stage)
             },
         );
         let mut constants = Constants::default();
@@ -198,7 +198,7 @@ fn stay_inside(backend: Backend) {
             global_gprs,
             ..Launch::new(&program, &constants, domain)
         };
-        let Some(artifact) = Artifact::new(&launch, &Options::default()) else {
+        let Some(artifact) = Artifact::new(&launch, &LoweringOptions::default()) else {
             continue;
         };
         let walls = memory(r);

@@ -4,7 +4,7 @@ use crate::codegen::x86::masked::modes_of_calls;
 use crate::codegen::x86::present_mode as mode;
 use crate::{Backend, Jit};
 use ctm_exec::Engine;
-use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces};
+use ctm_testkit::x1k::surfaces::{Case, PaddedArray, Surfaces};
 
 /// Flags of past exceptions: any operation sets them.
 const FLAGS: u32 = 0x3f;
@@ -17,8 +17,8 @@ fn run(engine: &dyn Engine) {
         for lends in [false, true] {
             let case = Case { threads: 1, counters: false, ..Case::new(text, [0, 0, i1, j1]) };
             // Denormals among them: operations on these would show another mode.
-            let input = Array::new(16, 4, 4, |x, y, c| x << 20 | y << 8 | u32::from(c));
-            let output = Array::with_pitch(64, [64, 32], 4, |x, y, _| x ^ y);
+            let input = PaddedArray::new(16, 4, 4, |x, y, c| x << 20 | y << 8 | u32::from(c));
+            let output = PaddedArray::with_pitch(64, [64, 32], 4, |x, y, _| x ^ y);
             let mut memory =
                 Surfaces { inputs: vec![input], outputs: vec![output], direct: lends, lends, ..Surfaces::default() };
             let outcome = case.run(engine, &mut memory);

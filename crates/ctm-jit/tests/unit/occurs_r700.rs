@@ -18,9 +18,9 @@ use ctm_exec::r700::{Constants, Launch, LoopConstant};
 use ctm_ir::lower::r700::lower;
 use ctm_ir::masked::{Fetch, Op, Store, Var};
 use ctm_isa::r700::Program;
-use ctm_isa::r700::ops::{AluOp, Kind, Omod, Op2, Slots};
+use ctm_isa::r700::ops::{AluOp, Omod, Op2, SideEffect, Slots};
 use ctm_isa::r700::program::Stage;
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,7 @@ fn operations_have_instructions() {
         assert_eq!(has, !lacking, "{}", op.name());
         if let AluOp::Op2(op2) = op
             && info.slots == Slots::One
-            && matches!(info.kind, Kind::PredSet | Kind::Kill)
+            && matches!(info.kind, SideEffect::PredSet | SideEffect::Kill)
         {
             assert!(truth(op2).is_some(), "{}: when it holds", op.name());
         }
@@ -66,7 +66,7 @@ fn files(folder: &str) -> Vec<PathBuf> {
 }
 
 fn text(source: &str) -> Program {
-    let assembly = assemble(source, &Options::default());
+    let assembly = assemble(source, &TextOptions::default());
     assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics))
 }
 

@@ -5,7 +5,7 @@
 use crate::job::Reader;
 use crate::job::flags::{pairs, scalar_or_list};
 use crate::job::names::text_of_name;
-use crate::job::tree::{Node, Origin, Table, Value};
+use crate::job::tree::{Origin, PlacedValue, Table, Value};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
@@ -92,11 +92,11 @@ pub const DRAW_FLAGS: &[DrawFlag] = &[
     flag("check",  "",     false, FlagTarget::RunSwitch("check"), "Check for mismatches, and for legal but suspicious behaviour of programs"),
 ];
 
-const fn node(value: Value, origin: Origin) -> Node {
-    Node { value, origin }
+const fn node(value: Value, origin: Origin) -> PlacedValue {
+    PlacedValue { value, origin }
 }
 
-fn word(text: &str, origin: Origin) -> Node {
+fn word(text: &str, origin: Origin) -> PlacedValue {
     node(Value::String(text.to_owned()), origin)
 }
 
@@ -159,7 +159,7 @@ impl DrawFlag {
                 if targets.is_empty() {
                     targets.push(node(Value::Table(Table::default()), origin));
                 }
-                if let Some(Node { value: Value::Table(first), .. }) = targets.first_mut() {
+                if let Some(PlacedValue { value: Value::Table(first), .. }) = targets.first_mut() {
                     first.set("clear", scalar_or_list(text, origin));
                 }
             }
@@ -229,7 +229,7 @@ impl Reader {
             let origin = reader.flag_text(name.clone());
             word(&name, origin)
         });
-        let list: Vec<Node> = list.collect();
+        let list: Vec<PlacedValue> = list.collect();
         let origin = list.first().map_or(Origin::Flag(0), |node| node.origin);
         reader.tree_mut().root.set("programs", node(Value::Array(list), origin));
         reader

@@ -78,7 +78,7 @@ pub use flags::{DRAW_FLAGS, DrawFlag};
 pub use matrices::MatrixKind;
 pub use names::TOPOLOGIES;
 pub use paint::{Behind, Drawn, DrawnTarget, PixelEvent};
-pub use pair::{Attribute, Block, Links, Pair, Part};
+pub use pair::{Attribute, Links, Pair, Part, UniformBlock};
 pub use plan::{
     BlockBinding, BlockData, Cull, DepthPlan, DrawPlan, Drawing, MeshSource, Mixing, ProgramSource, TargetPlan,
     TextureBinding, TextureData,

@@ -12,14 +12,14 @@ use ctm_draw::format::{ColourFormat, Colours, NumberType};
 use ctm_draw::layout::Layout;
 use ctm_draw::state::{
     ClipState, DepthState, Draw, DrawState, Indices, PixelInput, PixelInputs, PixelSource, RasterState, Rect,
-    SamplePattern, Stage, Topology, VertexOutputs, VertexSource, Viewport, X1kStage,
+    SamplePattern, StageProgram, Topology, VertexOutputs, VertexSource, Viewport, X1kStage,
 };
 use ctm_draw::{
     ColourTarget, Counts, DepthTarget, Drawn as OneDrawn, Fragment, Funnel, Notice, Options, Outline, Targets,
     clear_colour, clear_depth, draw, draw_watched,
 };
 use ctm_exec::r700::resources::{Image, Texture};
-use ctm_files::array::{Array, ItemType, Kind, Values, npy_bytes};
+use ctm_files::array::{Array, ArrayFileKind, ItemType, Values, npy_bytes};
 use std::ops::ControlFlow;
 
 /// The result of drawing.
@@ -104,7 +104,7 @@ impl DrawnTarget {
     ///
     /// # Errors
     /// When this kind of file cannot hold it.
-    pub fn to_bytes(&self, kind: Kind) -> Result<Vec<u8>, Error> {
+    pub fn to_bytes(&self, kind: ArrayFileKind) -> Result<Vec<u8>, Error> {
         let [width, height] = self.size.map(|n| n as usize);
         let wrong = |message: String| Error::wrong("cannot-write", message);
         let number = self.format().number;
@@ -112,9 +112,11 @@ impl DrawnTarget {
             let items = if number == NumberType::Sint { ItemType::Int32 } else { ItemType::Uint32 };
             let bits: Vec<u32> = self.texels().flatten().collect();
             return match kind {
-                Kind::Npy => npy_bytes(items, &[height, width, 4], &bits).map_err(|error| wrong(error.to_string())),
-                Kind::Raw => Ok(self.bytes.clone()),
-                Kind::Png | Kind::Pfm => {
+                ArrayFileKind::Npy => {
+                    npy_bytes(items, &[height, width, 4], &bits).map_err(|error| wrong(error.to_string()))
+                }
+                ArrayFileKind::Raw => Ok(self.bytes.clone()),
+                ArrayFileKind::Png | ArrayFileKind::Pfm => {
                     Err(wrong(format!("target {} holds integers, which .npy and .raw files take", self.number)))
                 }
             };
@@ -159,7 +161,7 @@ impl Drawn {
     ///
     /// # Errors
     /// This kind of file cannot hold it, or there is no target.
-    pub fn to_bytes(&self, kind: Kind) -> Result<Vec<u8>, Error> {
+    pub fn to_bytes(&self, kind: ArrayFileKind) -> Result<Vec<u8>, Error> {
         let first = self.targets.first().ok_or_else(|| Error::wrong("no-target", "there is no colour target"))?;
         first.to_bytes(kind)
     }
@@ -168,7 +170,7 @@ impl Drawn {
     ///
     /// # Errors
     /// This kind of file cannot hold it, or there is no depth target.
-    pub fn depth_bytes(&self, kind: Kind) -> Result<Vec<u8>, Error> {
+    pub fn depth_bytes(&self, kind: ArrayFileKind) -> Result<Vec<u8>, Error> {
         let [width, height] = self.size.map(|n| n as usize);
         if self.depths.is_empty() {
             return Err(Error::wrong("no-target", "there is no depth target"));
@@ -176,7 +178,7 @@ impl Drawn {
         let array = Array { height, width, channels: 1, values: Values::F32(self.depths.clone()) };
         let wrong = |error: ctm_files::array::ArrayError| Error::wrong("cannot-write", error.to_string());
         match kind {
-            Kind::Npy => {
+            ArrayFileKind::Npy => {
                 let bits: Vec<u32> = self.depths.iter().map(|depth| depth.to_bits()).collect();
                 npy_bytes(ItemType::Float32, &[height, width], &bits).map_err(wrong)
             }
@@ -188,7 +190,7 @@ impl Drawn {
     ///
     /// # Errors
     /// When this kind of file cannot hold it, or the depth target has none.
-    pub fn stencil_bytes(&self, kind: Kind) -> Result<Vec<u8>, Error> {
+    pub fn stencil_bytes(&self, kind: ArrayFileKind) -> Result<Vec<u8>, Error> {
         let [width, height] = self.size.map(|n| n as usize);
         if self.stencils.is_empty() {
             return Err(Error::wrong("no-target", "the depth target has no stencil values"));
@@ -397,14 +399,14 @@ impl Prepared<'_> {
     fn draw_pair(&self, draw: &PreparedDraw<'_>, bound: &BoundPair, canvas: &mut Canvas) -> Result<OneDrawn, Error> {
         let links = bound.pair.links();
         let table = bound.pair.semantic_table();
-        let vertex = Stage {
+        let vertex = StageProgram {
             program: &bound.pair.vertex.program,
             fetch_program: bound.fetch.as_ref(),
             constants: &bound.constants[0],
             memory: &bound.memory[0],
             semantics: &table,
         };
-        let pixel = Stage {
+        let pixel = StageProgram {
             program: &bound.pair.pixel.program,
             fetch_program: None,
             constants: &bound.constants[1],

@@ -18,10 +18,10 @@ use ctm_image::r700::gfd::{Gfd, Shader, Variable};
 use ctm_image::r700::registers::{
     self, DbShaderControl, PsInControl0, PsInControl1, PsInputCntl, VsOutCntl, VsOutConfig,
 };
-use ctm_image::r700::{Code, Stage};
+use ctm_image::r700::{ExtractedProgram, ShaderStage};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Stage as ProgramStage;
-use ctm_isa::r700::text::Options;
+use ctm_isa::r700::text::TextOptions;
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -30,7 +30,7 @@ use std::path::Path;
 pub struct Part {
     /// The program.
     pub program: Program,
-    code: Code,
+    code: ExtractedProgram,
     variables: Vec<Variable>,
 }
 
@@ -96,7 +96,7 @@ pub struct Attribute {
 
 /// A uniform block of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
+pub struct UniformBlock {
     /// Its name.
     pub name: String,
     /// Its constant buffer.
@@ -141,7 +141,7 @@ impl Part {
     }
 
     /// The rows of the container's tables.
-    fn rows(&self) -> impl Iterator<Item = gfd::Row<'_>> + Clone {
+    fn rows(&self) -> impl Iterator<Item = gfd::TableRow<'_>> + Clone {
         self.variables.iter().map(|v| (v.kind, v.name.as_str(), v.values.as_slice()))
     }
 
@@ -174,14 +174,14 @@ impl Part {
 
     /// The uniform blocks, with their members.
     #[must_use]
-    pub fn blocks(&self) -> Vec<Block> {
+    pub fn blocks(&self) -> Vec<UniformBlock> {
         let members = self.all_uniforms();
         let blocks = self.rows().filter(|row| row.0 == VariableKind::UniformBlock);
-        let block = |row: gfd::Row<'_>| {
+        let block = |row: gfd::TableRow<'_>| {
             let bank = u8::try_from(gfd::column(row, "offset")?).ok()?;
             let is_in = |uniform: &&Uniform| matches!(uniform.place, UniformPlace::Buffer(of, _) if of == bank);
             let members = members.iter().filter(is_in).cloned().collect();
-            Some(Block { name: row.1.to_owned(), bank, bytes: gfd::column(row, "size")? as usize, members })
+            Some(UniformBlock { name: row.1.to_owned(), bank, bytes: gfd::column(row, "size")? as usize, members })
         };
         blocks.filter_map(block).collect()
     }
@@ -228,7 +228,7 @@ impl Pair {
         let names = names.join(", ");
         let wrong = |error: ctm_image::ImageError| Error::wrong(error.name(), format!("{names}: {error}"));
         let shaders = Gfd::read(&bytes).and_then(|gfd| gfd.shaders()).map_err(wrong)?;
-        let find = |stage: Stage| {
+        let find = |stage: ShaderStage| {
             shaders
                 .iter()
                 .find(|shader| shader.code.stage == stage)
@@ -236,11 +236,11 @@ impl Pair {
                 .map(Part::of)
                 .ok_or_else(|| Error::wrong("no-program", format!("{names}: there is no {} program", stage.name())))
         };
-        if shaders.iter().any(|shader| shader.code.stage == Stage::Geometry) {
+        if shaders.iter().any(|shader| shader.code.stage == ShaderStage::Geometry) {
             let message = format!("{names}: draws with geometry programs are not done");
             return Err(Error::wrong("unsupported", message));
         }
-        Ok(Self { vertex: find(Stage::Vertex)?, pixel: find(Stage::Pixel)? })
+        Ok(Self { vertex: find(ShaderStage::Vertex)?, pixel: find(ShaderStage::Pixel)? })
     }
 
     /// The vertex program's fetches.
@@ -381,7 +381,7 @@ fn load(source: &ProgramSource, stage: ProgramStage) -> Result<Loaded, Error> {
         ProgramSource::Given(program) => program.which(),
         ProgramSource::File(_) | ProgramSource::Bytes(..) => None,
     };
-    let mut loaded = Loaded::from_bytes(bytes, path, isa, which, &Options::default()).map_err(Error::Job)?;
+    let mut loaded = Loaded::from_bytes(bytes, path, isa, which, &TextOptions::default()).map_err(Error::Job)?;
     loaded.program.stage = loaded.program.stage.or(Some(stage));
     Ok(loaded)
 }

@@ -287,7 +287,7 @@ impl BoundPair {
         }
         lines += "RETURN\n";
         if !attributes.is_empty() {
-            let assembly = ctm_isa::r700::text::assemble(&lines, &ctm_isa::r700::text::Options::default());
+            let assembly = ctm_isa::r700::text::assemble(&lines, &ctm_isa::r700::text::TextOptions::default());
             let program = assembly.program.map(|program| Program { stage: Some(ProgramStage::Fetch), ..program });
             let failed = || Error::wrong("fetch-program", format!("{:?}", assembly.diagnostics));
             self.fetch = Some(program.ok_or_else(failed)?);

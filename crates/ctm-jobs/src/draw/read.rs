@@ -10,7 +10,7 @@ use super::plan::{
 use super::{Camera, Channel, MatrixKind};
 use crate::job::keys::{DRAW_KEYS, is_draw_job};
 use crate::job::r700::{COMPARES, FILTERS, KINDS, MIPS, WRAPS};
-use crate::job::tree::{Node, Origin, Table, Value};
+use crate::job::tree::{Origin, PlacedValue, Table, Value};
 use crate::job::{JobError, Reader};
 use ctm_device::EngineKind;
 use ctm_draw::format::{ColourFormat, Colours, NumberType};
@@ -90,7 +90,7 @@ fn drawing(mut reader: Reader) -> Result<Drawing, JobError> {
         }
     }
     match root.get("depth") {
-        Some(Node { value: Value::Boolean(false), .. }) => drawing.depth = None,
+        Some(PlacedValue { value: Value::Boolean(false), .. }) => drawing.depth = None,
         Some(node) => drawing.depth = reader.depth(node),
         None => {}
     }
@@ -131,12 +131,12 @@ fn drawing(mut reader: Reader) -> Result<Drawing, JobError> {
 
 impl Reader {
     /// A list of `N` numbers.
-    fn reals<const N: usize>(&mut self, key: &str, node: &Node) -> Option<[f32; N]> {
+    fn reals<const N: usize>(&mut self, key: &str, node: &PlacedValue) -> Option<[f32; N]> {
         let Value::Array(list) = &node.value else {
             self.wrong_kind(key, node, &format!("a list of {N} numbers"));
             return None;
         };
-        let Ok(all) = <&[Node; N]>::try_from(list.as_slice()) else {
+        let Ok(all) = <&[PlacedValue; N]>::try_from(list.as_slice()) else {
             let message = format!("`{key}` has {} numbers, it must have {N}", list.len());
             self.error(node.origin, "bad-value", message);
             return None;
@@ -148,7 +148,7 @@ impl Reader {
         Some(out)
     }
 
-    fn two(&mut self, key: &str, node: &Node, range: std::ops::RangeInclusive<i128>) -> Option<[i128; 2]> {
+    fn two(&mut self, key: &str, node: &PlacedValue, range: std::ops::RangeInclusive<i128>) -> Option<[i128; 2]> {
         match &node.value {
             Value::Array(list) if list.len() == 2 => {
                 Some([self.integer(key, &list[0], range.clone())?, self.integer(key, &list[1], range)?])
@@ -161,14 +161,14 @@ impl Reader {
     }
 
     /// One element, or a list of them.
-    fn each(node: &Node) -> Vec<&Node> {
+    fn each(node: &PlacedValue) -> Vec<&PlacedValue> {
         match &node.value {
             Value::Array(list) => list.iter().collect(),
             _ => vec![node],
         }
     }
 
-    fn colour_target(&mut self, node: &Node, place: usize) -> Option<TargetPlan> {
+    fn colour_target(&mut self, node: &PlacedValue, place: usize) -> Option<TargetPlan> {
         let table = self.section(node, &TARGET)?;
         let mut plan = TargetPlan::new(place.min(7) as u8);
         if let Some(node) = table.get("number") {
@@ -207,7 +207,7 @@ impl Reader {
         Some(plan)
     }
 
-    fn depth(&mut self, node: &Node) -> Option<DepthPlan> {
+    fn depth(&mut self, node: &PlacedValue) -> Option<DepthPlan> {
         let table = self.section(node, &DEPTH)?;
         let mut plan = DepthPlan::default();
         if let Some(node) = table.get("format") {
@@ -298,7 +298,7 @@ impl Reader {
                 plan.textures.push(texture);
             }
         }
-        if let Some(Node { value: Value::Table(all), .. }) = table.get("attributes") {
+        if let Some(PlacedValue { value: Value::Table(all), .. }) = table.get("attributes") {
             for entry in &all.entries {
                 if let Some(channel) = self.choice(&entry.key, &entry.node, &Channel::ALL) {
                     let slot = Ref::of_key(&entry.key);
@@ -348,7 +348,7 @@ impl Reader {
         }
     }
 
-    fn block(&mut self, node: &Node) -> Option<BlockBinding> {
+    fn block(&mut self, node: &PlacedValue) -> Option<BlockBinding> {
         let table = self.section(node, &BUFFER)?;
         let [name, data] = ["name", "data"].map(|key| self.required(node, table, key, "[[buffer]]"));
         let (name, data) = (name?, data?);
@@ -356,7 +356,7 @@ impl Reader {
         Some(BlockBinding { slot, data: BlockData::File(self.path("data", data)?.value) })
     }
 
-    fn camera(&mut self, node: &Node) -> Option<(Ref, Camera)> {
+    fn camera(&mut self, node: &PlacedValue) -> Option<(Ref, Camera)> {
         let table = self.section(node, &CAMERA)?;
         let name = match table.get("constant") {
             Some(name) => self.string("constant", name)?,
@@ -388,7 +388,7 @@ impl Reader {
         Some((Ref::of_key(&name), camera))
     }
 
-    fn draw_texture(&mut self, node: &Node) -> Option<TextureBinding> {
+    fn draw_texture(&mut self, node: &PlacedValue) -> Option<TextureBinding> {
         let table = self.section(node, &TEXTURE)?;
         let name = self.required(node, table, "name", "[[texture]]")?;
         let mut binding = TextureBinding::file(Ref::of_key(&self.string("name", name)?), "");

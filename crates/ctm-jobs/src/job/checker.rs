@@ -7,10 +7,10 @@ use crate::job::frames::Varying;
 use crate::job::located::Located;
 use crate::job::model::{Job, Pass, ProgramInfo};
 use crate::job::r700::model::MemoryBlock;
-use ctm_files::array::{ItemType, Kind};
+use ctm_files::array::{ArrayFileKind, ItemType};
 use ctm_files::error::JobError;
 use ctm_files::render::Report;
-use ctm_files::render::{Place, report_at};
+use ctm_files::render::{TextPlace, report_at};
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::suggest::closest;
 use ctm_launch::Ref;
@@ -46,7 +46,7 @@ impl Checker {
         }
     }
 
-    pub fn push(&mut self, place: Option<&Place>, diagnostic: Diagnostic) {
+    pub fn push(&mut self, place: Option<&TextPlace>, diagnostic: Diagnostic) {
         self.add(report_at(place, diagnostic));
     }
 
@@ -97,10 +97,10 @@ impl Checker {
     }
 
     /// A file to which an array goes, by its extension.
-    pub fn array_path(&mut self, path: &Located<PathBuf>, allowed: &[Kind]) {
+    pub fn array_path(&mut self, path: &Located<PathBuf>, allowed: &[ArrayFileKind]) {
         let shown = path.value.display();
-        let known = if allowed.contains(&Kind::Png) { Kind::EXTENSIONS } else { ".npy, .raw" };
-        let message = match Kind::of(&path.value) {
+        let known = if allowed.contains(&ArrayFileKind::Png) { ArrayFileKind::EXTENSIONS } else { ".npy, .raw" };
+        let message = match ArrayFileKind::of(&path.value) {
             Some(kind) if allowed.contains(&kind) => return,
             Some(_) => format!("{shown} cannot be written so; known are {known}"),
             None => format!("{shown} names no kind of array; known are {known}"),
@@ -110,7 +110,7 @@ impl Checker {
 
     /// The file of an array of numbers of a type: pictures hold single precision.
     pub fn items_path(&mut self, path: &Located<PathBuf>, items: ItemType) {
-        let all = [Kind::Npy, Kind::Raw, Kind::Png, Kind::Pfm];
+        let all = [ArrayFileKind::Npy, ArrayFileKind::Raw, ArrayFileKind::Png, ArrayFileKind::Pfm];
         self.array_path(path, if items == ItemType::Float32 { &all } else { &all[..2] });
     }
 

@@ -1,6 +1,6 @@
 //! The values of one table, before the job's own keys are mixed in.
 
-use super::tree::{Node, Origin, Table, Value};
+use super::tree::{Origin, PlacedValue, Table, Value};
 use crate::job::frames::Varying;
 use crate::job::located::Located;
 use crate::job::model::ProgramInfo;
@@ -29,18 +29,18 @@ pub(super) struct Draft {
     pub varying: BTreeMap<Ref, Varying>,
     pub int: BTreeMap<Ref, Located<LoopConstant>>,
     pub bool: BTreeMap<Ref, Located<bool>>,
-    pub textures: Vec<Part>,
-    pub outputs: Vec<Part>,
-    pub conditional: Option<Node>,
+    pub textures: Vec<DraftTable>,
+    pub outputs: Vec<DraftTable>,
+    pub conditional: Option<PlacedValue>,
     /// The part for R700 passes.
     pub r700: R700Pass,
 }
 
 /// A table of a texture or output. It is read when the keys of a pass are over those of the job.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct DraftTable {
     pub slot: Located<Ref>,
-    pub table: Node,
+    pub table: PlacedValue,
     /// Of an output: its `clear` is the pass's own.
     pub fresh: bool,
 }
@@ -52,18 +52,18 @@ const TEXTURE_KEYS: [(&str, &[&str]); 2] = [("data", &["output", "pass"]), ("out
 const NO_KEYS: &[(&str, &[&str])] = &[];
 
 /// A table's own keys over those of `base`. With a key of `replaced`, the base's keys beside it do not count.
-fn merged(base: &Node, own: &Node, replaced: &[(&str, &[&str])]) -> Node {
+fn merged(base: &PlacedValue, own: &PlacedValue, replaced: &[(&str, &[&str])]) -> PlacedValue {
     let (Value::Table(base), Value::Table(table)) = (&base.value, &own.value) else { return own.clone() };
     let gone = replaced.iter().filter(|(key, _)| table.get(key).is_some()).flat_map(|(_, keys)| *keys);
     let gone: Vec<&&str> = gone.collect();
     let kept = base.entries.iter().filter(|entry| !gone.iter().any(|key| **key == entry.key));
     let mut out = Table { entries: kept.cloned().collect() };
     table.entries.iter().for_each(|entry| out.set(&entry.key, entry.node.clone()));
-    Node { value: Value::Table(out), origin: own.origin }
+    PlacedValue { value: Value::Table(out), origin: own.origin }
 }
 
 /// A table without a key.
-fn without(node: &Node, key: &str) -> Node {
+fn without(node: &PlacedValue, key: &str) -> PlacedValue {
     let mut node = node.clone();
     if let Value::Table(table) = &mut node.value {
         table.entries.retain(|entry| entry.key != key);
@@ -120,9 +120,9 @@ impl Draft {
                 match all.iter_mut().find(|part| part.slot.value == own.slot.value) {
                     Some(part) => {
                         let table = merged(&part.table, &own.table, replaced);
-                        *part = Part { slot: own.slot, table, fresh };
+                        *part = DraftTable { slot: own.slot, table, fresh };
                     }
-                    None => all.push(Part { fresh, ..own }),
+                    None => all.push(DraftTable { fresh, ..own }),
                 }
             }
         }

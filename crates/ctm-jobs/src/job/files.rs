@@ -3,7 +3,7 @@
 use super::frames::{frame, is_numbered};
 use crate::job::located::Located;
 use crate::job::model::{Job, Output, Pass, Save};
-use ctm_files::array::Kind;
+use ctm_files::array::ArrayFileKind;
 use ctm_files::error::JobError;
 use ctm_files::render::Report;
 use ctm_files::{can_save, free_space};
@@ -66,10 +66,10 @@ impl Job {
     /// The least size of files of outputs. The sizes of compressed pictures and of numbered files are not known.
     fn sizes(&self) -> impl Iterator<Item = (&Located<PathBuf>, u64)> {
         let of = |pass: &Pass, output: &Output, save: &Save| {
-            let channels = match Kind::of(&save.path.value)? {
-                Kind::Npy | Kind::Raw => output.elements().channels as u64,
-                Kind::Pfm => 1,
-                Kind::Png => return None,
+            let channels = match ArrayFileKind::of(&save.path.value)? {
+                ArrayFileKind::Npy | ArrayFileKind::Raw => output.elements().channels as u64,
+                ArrayFileKind::Pfm => 1,
+                ArrayFileKind::Png => return None,
             };
             let [width, height] = output.size.unwrap_or([pass.domain.width(), pass.domain.height()]).map(u64::from);
             (!is_numbered(&save.path.value)).then_some(width * height * channels * 4)

@@ -1,7 +1,7 @@
 //! The keys of a job as flags: one row each, and how their values become values of the tree.
 
 use super::slots::{BEYOND, Slots, is_beyond, register_number};
-use super::tree::{Node, Origin, Table, Tree, Value};
+use super::tree::{Origin, PlacedValue, Table, Tree, Value};
 
 /// One flag of `ctm run`.
 #[derive(Clone, Copy, Debug)]
@@ -102,7 +102,7 @@ impl Tree {
             format!("--{} {text}", flag.name)
         });
         let form = || format!("`--{}` takes {}", flag.name, flag.value);
-        let node = |value| Node { value, origin };
+        let node = |value| PlacedValue { value, origin };
         match flag.way {
             Way::Key("", key) => self.root.set(key, value_of(key, text, origin)),
             Way::Key(section, key) => self.root.table(section, origin).set(key, scalar_or_list(text, origin)),
@@ -151,7 +151,7 @@ impl Tree {
                 };
                 let slot = scalar(name.trim(), origin);
                 let list = self.root.list(section, origin);
-                let same = |n: &Node| match &n.value {
+                let same = |n: &PlacedValue| match &n.value {
                     Value::Table(t) => t.get(slot_key).is_some_and(|s| same_slot(section, &s.value, &slot.value)),
                     _ => false,
                 };
@@ -234,43 +234,43 @@ pub(crate) fn pairs(table: &mut Table, text: &str, origin: Origin) -> Result<(),
         match one.split_once('=') {
             Some((key, value)) => table.set(key.trim(), value_of(key.trim(), value, origin)),
             None if one.trim().is_empty() => return Err(()),
-            None => table.set(one.trim(), Node { value: Value::Boolean(true), origin }),
+            None => table.set(one.trim(), PlacedValue { value: Value::Boolean(true), origin }),
         }
     }
     Ok(())
 }
 
 /// Numbers, four by four, as rows; `None`: it is something else.
-fn rows_of(text: &str, origin: Origin) -> Option<Node> {
+fn rows_of(text: &str, origin: Origin) -> Option<PlacedValue> {
     let Value::Array(list) = scalar_or_list(text, origin).value else { return None };
-    let is_number = |n: &Node| match &n.value {
+    let is_number = |n: &PlacedValue| match &n.value {
         Value::Integer(_) | Value::Float(_) => true,
         Value::String(s) => s.starts_with("0x"),
         _ => false,
     };
     let whole = list.len().is_multiple_of(4) && list.iter().all(is_number);
-    let rows = list.chunks(4).map(|row| Node { value: Value::Array(row.to_vec()), origin });
-    whole.then(|| Node { value: Value::Array(rows.collect()), origin })
+    let rows = list.chunks(4).map(|row| PlacedValue { value: Value::Array(row.to_vec()), origin });
+    whole.then(|| PlacedValue { value: Value::Array(rows.collect()), origin })
 }
 
-fn value_of(key: &str, text: &str, origin: Origin) -> Node {
+fn value_of(key: &str, text: &str, origin: Origin) -> PlacedValue {
     if BARE.contains(&key) {
-        Node { value: Value::String(text.to_owned()), origin }
+        PlacedValue { value: Value::String(text.to_owned()), origin }
     } else {
         scalar_or_list(text, origin)
     }
 }
 
-pub(crate) fn scalar_or_list(text: &str, origin: Origin) -> Node {
+pub(crate) fn scalar_or_list(text: &str, origin: Origin) -> PlacedValue {
     if text.contains(',') {
         let list = text.split(',').map(|part| scalar(part.trim(), origin)).collect();
-        Node { value: Value::Array(list), origin }
+        PlacedValue { value: Value::Array(list), origin }
     } else {
         scalar(text.trim(), origin)
     }
 }
 
-fn scalar(text: &str, origin: Origin) -> Node {
+fn scalar(text: &str, origin: Origin) -> PlacedValue {
     let value = match text {
         "true" => Value::Boolean(true),
         "false" => Value::Boolean(false),
@@ -280,11 +280,11 @@ fn scalar(text: &str, origin: Origin) -> Node {
             _ => Value::String(text.to_owned()),
         },
     };
-    Node { value, origin }
+    PlacedValue { value, origin }
 }
 
 /// A value in TOML's words, or a bare word.
-fn toml_value(text: &str, origin: Origin) -> Node {
+fn toml_value(text: &str, origin: Origin) -> PlacedValue {
     let (tree, errors) = Tree::parse(&format!("value = {text}"));
     match tree.root.get("value") {
         Some(node) if errors.is_empty() => relocate(node, origin),
@@ -292,7 +292,7 @@ fn toml_value(text: &str, origin: Origin) -> Node {
     }
 }
 
-fn relocate(node: &Node, origin: Origin) -> Node {
+fn relocate(node: &PlacedValue, origin: Origin) -> PlacedValue {
     let value = match &node.value {
         Value::Array(list) => Value::Array(list.iter().map(|n| relocate(n, origin)).collect()),
         Value::Table(table) => {
@@ -304,11 +304,11 @@ fn relocate(node: &Node, origin: Origin) -> Node {
         }
         other => other.clone(),
     };
-    Node { value, origin }
+    PlacedValue { value, origin }
 }
 
 /// `pass.0.repeat`: names are keys, numbers after a list's name are its elements, counted from 0.
-fn set_path(table: &mut Table, path: &str, value: Node, origin: Origin) -> Result<(), String> {
+fn set_path(table: &mut Table, path: &str, value: PlacedValue, origin: Origin) -> Result<(), String> {
     let Some((key, rest)) = path.split_once('.') else {
         table.set(path, value);
         return Ok(());
@@ -320,7 +320,7 @@ fn set_path(table: &mut Table, path: &str, value: Node, origin: Origin) -> Resul
             return Err(format!("`{key}` has {} elements, element {index} cannot be set", list.len()));
         }
         if index == list.len() {
-            list.push(Node { value: Value::Table(Table::default()), origin });
+            list.push(PlacedValue { value: Value::Table(Table::default()), origin });
         }
         return match &mut list[index].value {
             Value::Table(inner) if !tail.is_empty() => set_path(inner, tail, value, origin),

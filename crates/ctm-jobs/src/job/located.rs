@@ -1,7 +1,7 @@
 //! Values of a job with the places where they were written, and arrays that are in files or here.
 
 use ctm_files::array::Array;
-use ctm_files::render::{Place, Report, report_at};
+use ctm_files::render::{Report, TextPlace, report_at};
 use ctm_isa::diag::Diagnostic;
 use std::fmt;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ pub struct Located<T> {
     /// The value.
     pub value: T,
     /// Where it was written; `None` for jobs that were made by hand.
-    pub place: Option<Place>,
+    pub place: Option<TextPlace>,
 }
 
 impl<T> From<T> for Located<T> {

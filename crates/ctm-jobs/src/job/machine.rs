@@ -1,6 +1,6 @@
 //! The instruction sets as job files see them: one row each.
 
-use super::r700::model::Elements;
+use super::r700::model::SavedElements;
 use super::slots::{Slots, formats};
 use ctm_device::mc::Format;
 use ctm_exec::GroupSize;
@@ -8,15 +8,15 @@ use ctm_files::load::Isa;
 
 /// How the elements of an output are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stored {
+pub enum StoredForm {
     /// In a device's memory.
     Device(Format),
     /// As numbers of these channels: outputs of R700 programs.
-    Numbers(Elements),
+    Numbers(SavedElements),
 }
 
 /// One instruction set.
-pub(super) struct Machine {
+pub(super) struct JobIsa {
     /// Its inputs.
     pub inputs: Slots,
     /// Its outputs.
@@ -30,7 +30,7 @@ pub(super) struct Machine {
     /// Its integer constants.
     pub integers: Integers,
     /// How outputs are stored, by name.
-    pub stored: fn() -> Vec<(&'static str, Stored)>,
+    pub stored: fn() -> Vec<(&'static str, StoredForm)>,
     /// Processors that decide a jump together.
     pub group: GroupSize,
 }
@@ -54,7 +54,7 @@ pub(super) struct Integers {
     pub parts: &'static [(&'static str, i128, i128)],
 }
 
-static X1K: Machine = Machine {
+static X1K: JobIsa = JobIsa {
     inputs: Slots::X1K_INPUT,
     outputs: OutputKeys::Numbered(Slots::X1K_OUTPUT),
     samplers: None,
@@ -66,11 +66,11 @@ static X1K: Machine = Machine {
         list: "[count, initial aL, step]",
         parts: &[("count", 0, 255), ("initial aL", 0, 255), ("step", -128, 255), ("spare", 0, 255)],
     },
-    stored: || formats().into_iter().map(|(name, format)| (name, Stored::Device(format))).collect(),
+    stored: || formats().into_iter().map(|(name, format)| (name, StoredForm::Device(format))).collect(),
     group: GroupSize::X1K,
 };
 
-static R700: Machine = Machine {
+static R700: JobIsa = JobIsa {
     inputs: Slots::RESOURCE,
     outputs: OutputKeys::Exports,
     samplers: Some(Slots::SAMPLER),
@@ -82,11 +82,11 @@ static R700: Machine = Machine {
         list: "[count, first index, step]",
         parts: &[("count", 0, 4095), ("first index", 0, 4095), ("step", -128, 127)],
     },
-    stored: || Elements::NAMES.into_iter().map(|(name, elements)| (name, Stored::Numbers(elements))).collect(),
+    stored: || SavedElements::NAMES.into_iter().map(|(name, elements)| (name, StoredForm::Numbers(elements))).collect(),
     group: GroupSize::R700,
 };
 
-impl Machine {
+impl JobIsa {
     /// The row of an instruction set.
     pub fn of(isa: Isa) -> &'static Self {
         match isa {

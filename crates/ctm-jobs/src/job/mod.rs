@@ -79,15 +79,15 @@ pub use ctm_device::engine::EngineKind;
 pub use ctm_files::error::{JobError, RunFault};
 pub(crate) use ctm_files::load;
 pub use ctm_files::load::{Form, Isa, Loaded, byte_code_text, not_foreign, read_file, text_of, unreadable};
-pub use ctm_files::render::Place;
+pub use ctm_files::render::TextPlace;
 pub use ctm_launch::Ref;
 pub use flags::{FLAGS, Flag};
 pub use folders::Folders;
 pub use frames::Varying;
 pub use located::{Data, Located};
-pub use machine::Stored;
+pub use machine::StoredForm;
 pub use model::{
-    Conditional, FromOutput, Given, Job, LAUNCH_TIME, Output, OwnPass, OwnSaves, OwnTexture, Pass, ProgramInfo,
+    Conditional, FromOutput, GivenProgram, Job, LAUNCH_TIME, Output, OwnPass, OwnSaves, OwnTexture, Pass, ProgramInfo,
     R700Info, Run, Save, Texture, X1kInfo,
 };
 pub use program::{AnyProgram, PassProgram};

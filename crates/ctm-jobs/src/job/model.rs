@@ -2,8 +2,8 @@
 
 use super::frames::Varying;
 use super::located::{Data, Located};
-use crate::job::machine::{Machine, Stored};
-use crate::job::r700::model::{Elements, MemoryBlock, R700Pass, R700Texture};
+use crate::job::machine::{JobIsa, StoredForm};
+use crate::job::r700::model::{MemoryBlock, R700Pass, R700Texture, SavedElements};
 use ctm_device::commands::{CondLoc, CondTest};
 use ctm_device::engine::EngineKind;
 use ctm_device::mc::{Format, Tiling};
@@ -21,7 +21,7 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Job {
     /// The program that it was made for, if it was made for one.
-    pub given: Given,
+    pub given: GivenProgram,
     /// The instruction set, where a program does not say it.
     pub isa: Option<Isa>,
     /// The launches, in order; at least one.
@@ -318,7 +318,7 @@ pub struct Output {
     /// Start from `clear` even where an earlier pass left a fitting output.
     pub fresh: bool,
     /// How its elements are stored; `None`: four single-precision numbers, in a pass with uncached writes one, which those need.
-    pub format: Option<Stored>,
+    pub format: Option<StoredForm>,
     /// Its order in device memory.
     pub tiling: Tiling,
     /// Columns and rows in memory; `None`: as far as the domain reaches.
@@ -351,18 +351,20 @@ impl Output {
     #[must_use]
     pub fn device_format(&self) -> Format {
         match self.format {
-            Some(Stored::Device(format)) => format,
-            Some(Stored::Numbers(_)) | None => Format::Float32x4,
+            Some(StoredForm::Device(format)) => format,
+            Some(StoredForm::Numbers(_)) | None => Format::Float32x4,
         }
     }
 
     /// Its values in files.
     #[must_use]
-    pub fn elements(&self) -> Elements {
+    pub fn elements(&self) -> SavedElements {
         match self.format {
-            Some(Stored::Device(format)) => Elements { channels: format.info().channels, ..Elements::default() },
-            Some(Stored::Numbers(elements)) => elements,
-            None => Elements::default(),
+            Some(StoredForm::Device(format)) => {
+                SavedElements { channels: format.info().channels, ..SavedElements::default() }
+            }
+            Some(StoredForm::Numbers(elements)) => elements,
+            None => SavedElements::default(),
         }
     }
 }
@@ -430,7 +432,7 @@ impl Run {
         Self {
             engine: EngineKind::default().into(),
             threads: 0,
-            group: Machine::of(isa).group,
+            group: JobIsa::of(isa).group,
             budget: Budget { time: Some(LAUNCH_TIME), ..Budget::default() },
             check: false,
             counters: true,
@@ -440,14 +442,14 @@ impl Run {
 
 /// The program that a reader began with.
 #[derive(Clone, Debug, Default)]
-pub struct Given {
+pub struct GivenProgram {
     /// Its path, which need not be text.
     pub path: Option<PathBuf>,
     /// Its bytes, where they have been read.
     pub bytes: Option<Arc<[u8]>>,
 }
 
-impl Given {
+impl GivenProgram {
     /// The bytes of this file, if they are here.
     pub(crate) fn bytes_of(&self, path: &Path) -> Option<&[u8]> {
         self.bytes.as_deref().filter(|_| self.path.as_deref() == Some(path))

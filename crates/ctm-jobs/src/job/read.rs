@@ -4,21 +4,21 @@ mod bindings;
 mod sliders;
 mod whole;
 
-use super::draft::{Draft, Part};
+use super::draft::{Draft, DraftTable};
 use super::keys;
-use super::machine::Machine;
+use super::machine::JobIsa;
 use super::names::text_of_name;
 use super::slots::Slots;
-use super::tree::{Node, Origin, Table, Tree, Value};
+use super::tree::{Origin, PlacedValue, Table, Tree, Value};
 use crate::job::flags::FLAGS;
 use crate::job::folders::Folders;
 use crate::job::located::Located;
-use crate::job::model::{Given, Job, OwnSaves, Pass, ProgramInfo, R700Info, X1kInfo};
+use crate::job::model::{GivenProgram, Job, OwnSaves, Pass, ProgramInfo, R700Info, X1kInfo};
 use ctm_exec::x1k::Plane;
 use ctm_files::error::JobError;
 use ctm_files::load::Isa;
-use ctm_files::render::{Place, report_at};
 use ctm_files::render::{Report, Source};
+use ctm_files::render::{TextPlace, report_at};
 use ctm_isa::diag::{Diagnostic, Span};
 use ctm_launch::Ref;
 use std::ffi::OsStr;
@@ -45,7 +45,7 @@ pub struct Reader {
     pub(super) isa: Option<Isa>,
     /// A flag gives the domain in a wrong form: that has been reported.
     domain_flag_failed: bool,
-    pub(super) given: Given,
+    pub(super) given: GivenProgram,
     /// Where files may lie; `None`: anywhere.
     folders: Option<Folders>,
 }
@@ -77,7 +77,7 @@ impl Job {
 const COMMAND_LINE: &str = "command line";
 
 /// Whether something was written as a flag.
-pub(crate) fn is_flag(place: Option<&Place>) -> bool {
+pub(crate) fn is_flag(place: Option<&TextPlace>) -> bool {
     place.is_some_and(|p| p.source.name() == COMMAND_LINE)
 }
 
@@ -112,7 +112,7 @@ impl Reader {
         let origin = Origin::Flag(0);
         reader.flags.push(Arc::new(Source::new(COMMAND_LINE, name.clone())));
         reader.tree.flags.push(name.clone());
-        reader.tree.root.set("program", Node { value: Value::String(name), origin });
+        reader.tree.root.set("program", PlacedValue { value: Value::String(name), origin });
         reader
     }
 
@@ -120,13 +120,13 @@ impl Reader {
     #[must_use]
     pub fn for_program_bytes(path: impl AsRef<Path>, bytes: Vec<u8>) -> Self {
         let mut reader = Self::for_program(&path);
-        reader.given = Given { path: Some(path.as_ref().to_owned()), bytes: Some(bytes.into()) };
+        reader.given = GivenProgram { path: Some(path.as_ref().to_owned()), bytes: Some(bytes.into()) };
         reader
     }
 
     pub(crate) fn empty() -> Self {
         Self {
-            given: Given::default(),
+            given: GivenProgram::default(),
             tree: Tree::default(),
             file: None,
             flags: Vec::new(),
@@ -217,7 +217,7 @@ impl Reader {
     }
 
     /// The program of the command line.
-    pub(crate) const fn given(&self) -> &Given {
+    pub(crate) const fn given(&self) -> &GivenProgram {
         &self.given
     }
 
@@ -266,10 +266,10 @@ impl Reader {
         job.ok_or(JobError::Wrong(self.reports))
     }
 
-    pub(crate) fn place(&self, origin: Origin) -> Option<Place> {
+    pub(crate) fn place(&self, origin: Origin) -> Option<TextPlace> {
         match origin {
-            Origin::File(span) => self.file.clone().map(|source| Place { source, span }),
-            Origin::Flag(n) => self.flags.get(n).or(self.flags.last()).map(|source| Place {
+            Origin::File(span) => self.file.clone().map(|source| TextPlace { source, span }),
+            Origin::Flag(n) => self.flags.get(n).or(self.flags.last()).map(|source| TextPlace {
                 source: source.clone(),
                 span: Span::new(0, u32::try_from(source.text().len()).unwrap_or(u32::MAX)),
             }),
@@ -376,8 +376,8 @@ impl Reader {
     }
 
     /// Its row.
-    fn machine(&self) -> &'static Machine {
-        Machine::of(self.program_isa())
+    fn machine(&self) -> &'static JobIsa {
+        JobIsa::of(self.program_isa())
     }
 
     fn draft(&mut self, table: &Table) -> Draft {
@@ -411,13 +411,13 @@ impl Reader {
         for node in self.tables(table, "texture") {
             if let Some(texture) = self.texture(node) {
                 self.once("texture", draft.textures.iter().map(|t| &t.slot), &texture.slot);
-                draft.textures.push(Part { slot: texture.slot, table: node.clone(), fresh: false });
+                draft.textures.push(DraftTable { slot: texture.slot, table: node.clone(), fresh: false });
             }
         }
         for node in self.tables(table, "output") {
             if let Some(output) = self.output(node, false) {
                 self.once("output", draft.outputs.iter().map(|t| &t.slot), &output.slot);
-                draft.outputs.push(Part { slot: output.slot, table: node.clone(), fresh: false });
+                draft.outputs.push(DraftTable { slot: output.slot, table: node.clone(), fresh: false });
             }
         }
         draft.conditional = table.get("conditional").filter(|n| self.conditional(n).is_some()).cloned();
@@ -439,7 +439,7 @@ impl Reader {
         }
     }
 
-    fn program_info(&mut self, node: &Node) -> Option<ProgramInfo> {
+    fn program_info(&mut self, node: &PlacedValue) -> Option<ProgramInfo> {
         let table = self.section(node, &keys::PROGRAM_INFO)?;
         let mut number = |key: &str, most| table.get(key).and_then(|n| self.integer(key, n, 0..=most));
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked against their ranges")]
@@ -459,7 +459,7 @@ impl Reader {
         })
     }
 
-    fn register(&mut self, node: &Node) -> Option<Plane> {
+    fn register(&mut self, node: &PlacedValue) -> Option<Plane> {
         let table = self.section(node, &keys::REGISTER)?;
         let index = self.required(node, table, "index", "[[register]]")?;
         let temp = match self.slot("index", index, Slots::REGISTER)? {

@@ -13,7 +13,7 @@ use ctm_files::Program;
 use ctm_files::error::JobError;
 use ctm_files::program::Code;
 use ctm_files::r700::target_name;
-use ctm_files::render::{Place, Report};
+use ctm_files::render::{Report, TextPlace};
 use ctm_isa::r700::program::{Chip, Stage};
 use ctm_isa::x1k::program::SymbolKind;
 use ctm_launch::r700::constants::Buffers;
@@ -63,7 +63,7 @@ pub(super) struct R700Ready {
     pub chip: Chip,
     pub semantics: Vec<Semantic>,
     /// Constants, buffers, textures and samplers that do not change from launch to launch.
-    pub arrays: Arrays,
+    pub arrays: NumberedArrays,
     /// Buffers that show a memory's contents from the begin of the pass.
     pub buffers: Vec<(u8, Space, FetchBuffer)>,
     pub memories: Vec<ReadyMemory>,
@@ -71,14 +71,14 @@ pub(super) struct R700Ready {
 
 /// Arrays by number.
 #[derive(Default)]
-pub(super) struct Arrays {
+pub(super) struct NumberedArrays {
     pub constants: Buffers<'static>,
     pub buffers: BTreeMap<u8, BufferData>,
     pub textures: BTreeMap<u8, Image>,
     pub samplers: BTreeMap<u8, Sampler>,
 }
 
-impl Arrays {
+impl NumberedArrays {
     /// Binds constants as constant buffer `bank` and, if it is given, as the buffer of vertex fetches `fetch_resource`.
     pub fn bind_constants(&mut self, bank: u8, fetch_resource: Option<u8>, values: Vec<[u32; 4]>) {
         if let Some(id) = fetch_resource {
@@ -103,7 +103,7 @@ pub(super) struct OutputRead {
     pub pass: Option<String>,
     /// Until then it has data of its own.
     pub has_data: bool,
-    pub place: Option<Place>,
+    pub place: Option<TextPlace>,
 }
 
 /// An output, by its number: 0 to 3 of the X1K, those of [`target_slot`](super::r700::target_slot) of the R700.

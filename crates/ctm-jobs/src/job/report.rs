@@ -1,7 +1,7 @@
 //! The results of a job: numbers, outputs, findings, and the fault that may have ended it.
 
 use super::surface::{Rect, download};
-use crate::job::r700::model::{Elements, Vertex};
+use crate::job::r700::model::{SavedElements, Vertex};
 use ctm_device::device::{CommandFinding, Device};
 use ctm_device::mc::Surface;
 use ctm_exec::Counters;
@@ -66,12 +66,12 @@ pub struct OutputResult {
     pub items: ItemType,
     /// Values of each element.
     pub channels: usize,
-    pub(super) place: Place,
+    pub(super) place: OutputPlace,
 }
 
 /// Where an output lies.
 #[derive(Clone, Debug)]
-pub(super) enum Place {
+pub(super) enum OutputPlace {
     /// In device memory.
     Surface(Surface),
     /// Here.
@@ -82,15 +82,15 @@ impl OutputResult {
     pub(super) fn of_device(slot: u8, named: Option<String>, surface: Surface, rect: Rect) -> Self {
         let [_, _, channels] = rect.shape(surface.format);
         let name = named.unwrap_or_else(|| format!("o{slot}"));
-        Self { slot, name, rect, items: ItemType::Float32, channels, place: Place::Surface(surface) }
+        Self { slot, name, rect, items: ItemType::Float32, channels, place: OutputPlace::Surface(surface) }
     }
 
     /// Its name by its number: `o0`, or `pix0`, `depth`, `pos0`, `param0` of an R700 program.
     #[must_use]
     pub fn number(&self) -> String {
         match &self.place {
-            Place::Surface(_) => format!("o{}", self.slot),
-            Place::Picture(_) => Target::all().nth(self.slot.into()).map(target_name).unwrap_or_default(),
+            OutputPlace::Surface(_) => format!("o{}", self.slot),
+            OutputPlace::Picture(_) => Target::all().nth(self.slot.into()).map(target_name).unwrap_or_default(),
         }
     }
 
@@ -102,7 +102,7 @@ impl OutputResult {
 }
 
 /// A rectangle of a picture, its values as single precision: their bits are preserved.
-pub(super) fn part(picture: &Picture, rect: Rect, elements: Elements) -> Array {
+pub(super) fn part(picture: &Picture, rect: Rect, elements: SavedElements) -> Array {
     let rows = rect.y..rect.y + rect.height;
     let places = rows.flat_map(|y| (rect.x..rect.x + rect.width).map(move |x| (x, y)));
     let values = places.flat_map(|(x, y)| {
@@ -144,9 +144,9 @@ impl JobReport {
     pub fn array(&self, slot: u8) -> Option<Array> {
         let output = self.outputs.iter().find(|o| o.slot == slot)?;
         match &output.place {
-            Place::Surface(surface) => download(self.device.as_ref()?.memory(), surface, output.rect).ok(),
-            Place::Picture(picture) => {
-                let elements = Elements { items: output.items, channels: output.channels };
+            OutputPlace::Surface(surface) => download(self.device.as_ref()?.memory(), surface, output.rect).ok(),
+            OutputPlace::Picture(picture) => {
+                let elements = SavedElements { items: output.items, channels: output.channels };
                 Some(part(picture, output.rect, elements))
             }
         }

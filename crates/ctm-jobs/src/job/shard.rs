@@ -5,7 +5,7 @@ use super::r700;
 use crate::job::located::Located;
 use crate::job::model::{Job, OwnPass, OwnSaves};
 use ctm_exec::Domain;
-use ctm_files::array::{Array, ArrayError, Items, Kind, Values};
+use ctm_files::array::{Array, ArrayError, ArrayFileKind, Items, Values};
 use ctm_files::error::JobError;
 use ctm_files::render::Report;
 use ctm_isa::diag::Diagnostic;
@@ -187,12 +187,12 @@ impl std::error::Error for MergeError {}
 /// When parts are missing or do not fit, or a file cannot be read or written.
 pub fn merge(path: &Path) -> Result<Vec<PathBuf>, MergeError> {
     let io = |path: &Path, e: &dyn fmt::Display| MergeError::Io { path: path.to_owned(), message: e.to_string() };
-    let (parts, kind) = (find(path)?, Kind::file_kind(path));
+    let (parts, kind) = (find(path)?, ArrayFileKind::file_kind(path));
     let mut whole: Option<Whole> = None;
     for part in &parts {
         let bytes = ctm_files::read(part, kind).map_err(|e| io(part, &e.problem))?;
         let wrong = |error| MergeError::Array { path: part.clone(), error };
-        let read = Whole::read(Kind::of(path), &bytes).map_err(wrong)?;
+        let read = Whole::read(ArrayFileKind::of(path), &bytes).map_err(wrong)?;
         match &mut whole {
             None => whole = Some(read),
             Some(whole) => whole.append(read).map_err(wrong)?,
@@ -246,11 +246,11 @@ enum Whole {
 }
 
 impl Whole {
-    fn read(kind: Option<Kind>, bytes: &[u8]) -> Result<Self, ArrayError> {
+    fn read(kind: Option<ArrayFileKind>, bytes: &[u8]) -> Result<Self, ArrayError> {
         match kind {
-            Some(Kind::Npy) => Items::from_npy(bytes).map(Self::Items),
-            Some(kind @ (Kind::Png | Kind::Pfm)) => Array::samples(kind, bytes).map(Self::Picture),
-            Some(Kind::Raw) | None => Ok(Self::Bytes(bytes.to_vec())),
+            Some(ArrayFileKind::Npy) => Items::from_npy(bytes).map(Self::Items),
+            Some(kind @ (ArrayFileKind::Png | ArrayFileKind::Pfm)) => Array::samples(kind, bytes).map(Self::Picture),
+            Some(ArrayFileKind::Raw) | None => Ok(Self::Bytes(bytes.to_vec())),
         }
     }
 
@@ -289,7 +289,7 @@ impl Whole {
     fn bytes(self, path: &Path) -> Result<Vec<u8>, ArrayError> {
         match self {
             Self::Items(items) => Ok(items.to_npy()),
-            Self::Picture(array) => array.to_bytes(Kind::of(path).unwrap_or(Kind::Png)),
+            Self::Picture(array) => array.to_bytes(ArrayFileKind::of(path).unwrap_or(ArrayFileKind::Png)),
             Self::Bytes(bytes) => Ok(bytes),
         }
     }

@@ -16,7 +16,7 @@ pub enum Origin {
 
 /// A value with its place.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct PlacedValue {
     /// The value.
     pub value: Value,
     /// Its place.
@@ -32,7 +32,7 @@ pub enum Value {
     Float(f64),
     Boolean(bool),
     Datetime,
-    Array(Vec<Node>),
+    Array(Vec<PlacedValue>),
     Table(Table),
 }
 
@@ -54,34 +54,34 @@ impl Value {
 
 /// A key with its value.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct KeyValue {
     /// The key.
     pub key: String,
     /// The place of the key.
     pub origin: Origin,
     /// Its value.
-    pub node: Node,
+    pub node: PlacedValue,
 }
 
 /// Keys in the order of the file, flags after them.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     /// In their order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<KeyValue>,
 }
 
 impl Table {
     /// The value of a key.
     #[must_use]
-    pub fn get(&self, key: &str) -> Option<&Node> {
+    pub fn get(&self, key: &str) -> Option<&PlacedValue> {
         self.entries.iter().find(|e| e.key == key).map(|e| &e.node)
     }
 
     /// Sets a key, replacing its value.
-    pub fn set(&mut self, key: &str, node: Node) {
+    pub fn set(&mut self, key: &str, node: PlacedValue) {
         match self.entries.iter_mut().find(|e| e.key == key) {
             Some(entry) => entry.node = node,
-            None => self.entries.push(Entry { key: key.to_owned(), origin: node.origin, node }),
+            None => self.entries.push(KeyValue { key: key.to_owned(), origin: node.origin, node }),
         }
     }
 
@@ -95,7 +95,7 @@ impl Table {
     }
 
     /// The list under a key, made if there is none. A value of another kind is replaced.
-    pub fn list(&mut self, key: &str, origin: Origin) -> &mut Vec<Node> {
+    pub fn list(&mut self, key: &str, origin: Origin) -> &mut Vec<PlacedValue> {
         let at = self.position_or(key, origin, |v| matches!(v, Value::Array(_)), || Value::Array(Vec::new()));
         match &mut self.entries[at].node.value {
             Value::Array(list) => list,
@@ -112,11 +112,11 @@ impl Table {
     ) -> usize {
         if let Some(at) = self.entries.iter().position(|e| e.key == key) {
             if !fits(&self.entries[at].node.value) {
-                self.entries[at].node = Node { value: make(), origin };
+                self.entries[at].node = PlacedValue { value: make(), origin };
             }
             return at;
         }
-        self.entries.push(Entry { key: key.to_owned(), origin, node: Node { value: make(), origin } });
+        self.entries.push(KeyValue { key: key.to_owned(), origin, node: PlacedValue { value: make(), origin } });
         self.entries.len() - 1
     }
 }
@@ -156,12 +156,12 @@ fn to_span(range: std::ops::Range<usize>) -> Span {
 }
 
 fn convert_table(table: &DeTable<'_>) -> Table {
-    let mut entries: Vec<Entry> = table
+    let mut entries: Vec<KeyValue> = table
         .iter()
-        .map(|(key, value)| Entry {
+        .map(|(key, value)| KeyValue {
             key: key.get_ref().to_string(),
             origin: Origin::File(to_span(key.span())),
-            node: Node { value: convert(value.get_ref()), origin: Origin::File(to_span(value.span())) },
+            node: PlacedValue { value: convert(value.get_ref()), origin: Origin::File(to_span(value.span())) },
         })
         .collect();
     // The parser's table is sorted by key; messages are better in the order of the file.
@@ -186,7 +186,7 @@ fn convert(value: &DeValue<'_>) -> Value {
         DeValue::Datetime(_) => Value::Datetime,
         DeValue::Array(list) => Value::Array(
             list.iter()
-                .map(|v| Node { value: convert(v.get_ref()), origin: Origin::File(to_span(v.span())) })
+                .map(|v| PlacedValue { value: convert(v.get_ref()), origin: Origin::File(to_span(v.span())) })
                 .collect(),
         ),
         DeValue::Table(table) => Value::Table(convert_table(table)),
@@ -202,7 +202,8 @@ impl Table {
 }
 
 fn print(root: &Table) -> String {
-    let is_tables = |list: &[Node]| !list.is_empty() && list.iter().all(|node| matches!(node.value, Value::Table(_)));
+    let is_tables =
+        |list: &[PlacedValue]| !list.is_empty() && list.iter().all(|node| matches!(node.value, Value::Table(_)));
     let (mut top, mut tables) = (String::new(), String::new());
     let lines = |out: &mut String, table: &Table| {
         for entry in &table.entries {

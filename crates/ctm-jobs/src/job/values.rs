@@ -4,7 +4,7 @@ use super::keys::{self, For, Section};
 use super::names::name_of_text;
 use super::read::Reader;
 use super::slots::{BEYOND, SINGLE, Slots, hex, is_beyond, is_name, register_number, single};
-use super::tree::{Node, Origin, Table, Value};
+use super::tree::{Origin, PlacedValue, Table, Value};
 use crate::job::frames::Varying;
 use crate::job::located::{Data, Located};
 use ctm_exec::Domain;
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 impl Reader {
-    pub(crate) fn section<'t>(&mut self, node: &'t Node, section: &Section) -> Option<&'t Table> {
+    pub(crate) fn section<'t>(&mut self, node: &'t PlacedValue, section: &Section) -> Option<&'t Table> {
         match &node.value {
             Value::Table(table) => {
                 self.known_keys(table, section);
@@ -62,10 +62,10 @@ impl Reader {
     }
 
     /// The elements of a list of tables.
-    pub(crate) fn tables<'t>(&mut self, table: &'t Table, key: &str) -> Vec<&'t Node> {
+    pub(crate) fn tables<'t>(&mut self, table: &'t Table, key: &str) -> Vec<&'t PlacedValue> {
         match table.get(key) {
             None => Vec::new(),
-            Some(Node { value: Value::Array(list), .. }) => list.iter().collect(),
+            Some(PlacedValue { value: Value::Array(list), .. }) => list.iter().collect(),
             Some(node) => {
                 let message = format!("`{key}` is {}, it must be a list of tables: [[{key}]]", node.value.kind());
                 self.error(node.origin, "bad-type", message);
@@ -74,7 +74,13 @@ impl Reader {
         }
     }
 
-    pub(crate) fn required<'t>(&mut self, node: &Node, table: &'t Table, key: &str, what: &str) -> Option<&'t Node> {
+    pub(crate) fn required<'t>(
+        &mut self,
+        node: &PlacedValue,
+        table: &'t Table,
+        key: &str,
+        what: &str,
+    ) -> Option<&'t PlacedValue> {
         let found = table.get(key);
         if found.is_none() {
             self.error(node.origin, "missing-key", format!("{what} has no `{key}`"));
@@ -82,11 +88,11 @@ impl Reader {
         found
     }
 
-    pub(crate) fn wrong_kind(&mut self, key: &str, node: &Node, allowed: &str) {
+    pub(crate) fn wrong_kind(&mut self, key: &str, node: &PlacedValue, allowed: &str) {
         self.error(node.origin, "bad-type", format!("`{key}` is {}, it must be {allowed}", node.value.kind()));
     }
 
-    pub(crate) fn string(&mut self, key: &str, node: &Node) -> Option<String> {
+    pub(crate) fn string(&mut self, key: &str, node: &PlacedValue) -> Option<String> {
         match &node.value {
             Value::String(s) => Some(s.clone()),
             // A flag's bare word may look like a number.
@@ -98,7 +104,7 @@ impl Reader {
         }
     }
 
-    pub(crate) fn boolean(&mut self, key: &str, node: &Node) -> Option<bool> {
+    pub(crate) fn boolean(&mut self, key: &str, node: &PlacedValue) -> Option<bool> {
         match node.value {
             Value::Boolean(b) => Some(b),
             Value::Integer(n @ (0 | 1)) if matches!(node.origin, Origin::Flag(_)) => Some(n == 1),
@@ -110,7 +116,7 @@ impl Reader {
     }
 
     /// Paths in the file are relative to it, paths in flags to the current directory.
-    pub(crate) fn path(&mut self, key: &str, node: &Node) -> Option<Located<PathBuf>> {
+    pub(crate) fn path(&mut self, key: &str, node: &PlacedValue) -> Option<Located<PathBuf>> {
         let text = self.string(key, node)?;
         if text.is_empty() {
             self.error(node.origin, "bad-value", format!("`{key}` is empty, it must name a file"));
@@ -127,7 +133,7 @@ impl Reader {
     }
 
     /// One file, or several.
-    pub(crate) fn paths(&mut self, key: &str, node: &Node) -> Vec<Located<PathBuf>> {
+    pub(crate) fn paths(&mut self, key: &str, node: &PlacedValue) -> Vec<Located<PathBuf>> {
         match &node.value {
             Value::Array(list) => list.iter().filter_map(|node| self.path(key, node)).collect(),
             _ => self.path(key, node).into_iter().collect(),
@@ -135,7 +141,7 @@ impl Reader {
     }
 
     /// A constant that differs from launch to launch: rows of four numbers, one for each, or `{ start, step }`; or, of a `uniform`, any numbers.
-    pub(crate) fn varying(&mut self, what: &str, node: &Node, uniform: bool) -> Option<Varying> {
+    pub(crate) fn varying(&mut self, what: &str, node: &PlacedValue, uniform: bool) -> Option<Varying> {
         match &node.value {
             Value::Array(rows) if rows.first().is_some_and(|row| matches!(row.value, Value::Array(_))) => {
                 let rows: Option<Vec<_>> = rows.iter().map(|row| self.four_bits(what, row)).collect();
@@ -143,7 +149,7 @@ impl Reader {
             }
             Value::Array(numbers) if numbers.len() > 4 && numbers.len().is_multiple_of(4) => {
                 let rows = numbers.chunks(4).map(|four| {
-                    let row = Node { value: Value::Array(four.to_vec()), origin: node.origin };
+                    let row = PlacedValue { value: Value::Array(four.to_vec()), origin: node.origin };
                     self.four_bits(what, &row)
                 });
                 rows.collect::<Option<Vec<_>>>().map(Varying::Rows)
@@ -173,11 +179,11 @@ impl Reader {
         }
     }
 
-    pub(crate) fn data(&mut self, key: &str, node: &Node) -> Option<Located<Data>> {
+    pub(crate) fn data(&mut self, key: &str, node: &PlacedValue) -> Option<Located<Data>> {
         self.path(key, node).map(|path| Located { value: Data::File(path.value), place: path.place })
     }
 
-    pub(crate) fn choice<T: Copy>(&mut self, key: &str, node: &Node, allowed: &[(&str, T)]) -> Option<T> {
+    pub(crate) fn choice<T: Copy>(&mut self, key: &str, node: &PlacedValue, allowed: &[(&str, T)]) -> Option<T> {
         let text = self.string(key, node)?;
         if let Some((_, value)) = allowed.iter().find(|(name, _)| *name == text) {
             return Some(*value);
@@ -192,7 +198,12 @@ impl Reader {
         None
     }
 
-    pub(crate) fn integer(&mut self, key: &str, node: &Node, range: std::ops::RangeInclusive<i128>) -> Option<i128> {
+    pub(crate) fn integer(
+        &mut self,
+        key: &str,
+        node: &PlacedValue,
+        range: std::ops::RangeInclusive<i128>,
+    ) -> Option<i128> {
         let value = match &node.value {
             Value::Integer(n) => Some(*n),
             Value::String(s) => hex(s).map(i128::from),
@@ -211,11 +222,11 @@ impl Reader {
         Some(value)
     }
 
-    pub(crate) fn repeat(&mut self, node: &Node) -> Option<u32> {
+    pub(crate) fn repeat(&mut self, node: &PlacedValue) -> Option<u32> {
         self.integer("repeat", node, 1..=1_000_000).and_then(|n| u32::try_from(n).ok())
     }
 
-    pub(crate) fn number(&mut self, key: &str, node: &Node) -> Option<f64> {
+    pub(crate) fn number(&mut self, key: &str, node: &PlacedValue) -> Option<f64> {
         match &node.value {
             #[allow(clippy::cast_precision_loss, reason = "rounded once")]
             Value::Integer(n) if *n != i128::MAX => Some(*n as f64),
@@ -236,7 +247,7 @@ impl Reader {
     }
 
     /// A single-precision number, rounded once.
-    pub(crate) fn real(&mut self, key: &str, node: &Node) -> Option<f32> {
+    pub(crate) fn real(&mut self, key: &str, node: &PlacedValue) -> Option<f32> {
         let value = self.number(key, node)?;
         let single = single(value);
         if single.is_none() {
@@ -246,7 +257,7 @@ impl Reader {
     }
 
     /// A time in seconds; 0: no limit.
-    pub(crate) fn seconds(&mut self, key: &str, node: &Node) -> Option<Option<Duration>> {
+    pub(crate) fn seconds(&mut self, key: &str, node: &PlacedValue) -> Option<Option<Duration>> {
         let value = self.number(key, node)?;
         match Duration::try_from_secs_f64(value) {
             Ok(time) => Some((!time.is_zero()).then_some(time)),
@@ -259,7 +270,7 @@ impl Reader {
     }
 
     /// The bits of a single-precision number: a number, rounded once, or a string with a bit pattern.
-    pub(crate) fn bits(&mut self, what: &str, node: &Node) -> Option<u32> {
+    pub(crate) fn bits(&mut self, what: &str, node: &PlacedValue) -> Option<u32> {
         match &node.value {
             #[allow(clippy::cast_precision_loss, reason = "rounded once")]
             Value::Integer(n) if *n != i128::MAX => Some((*n as f32).to_bits()),
@@ -288,9 +299,9 @@ impl Reader {
         }
     }
 
-    pub(crate) fn four<'t>(&mut self, what: &str, node: &'t Node) -> Option<&'t [Node; 4]> {
+    pub(crate) fn four<'t>(&mut self, what: &str, node: &'t PlacedValue) -> Option<&'t [PlacedValue; 4]> {
         if let Value::Array(list) = &node.value
-            && let Ok(four) = <&[Node; 4]>::try_from(list.as_slice())
+            && let Ok(four) = <&[PlacedValue; 4]>::try_from(list.as_slice())
         {
             return Some(four);
         }
@@ -302,14 +313,14 @@ impl Reader {
         None
     }
 
-    pub(crate) fn four_bits(&mut self, what: &str, node: &Node) -> Option<[u32; 4]> {
+    pub(crate) fn four_bits(&mut self, what: &str, node: &PlacedValue) -> Option<[u32; 4]> {
         let [r, g, b, a] = self.four(what, node)?;
         let [r, g, b, a] = [r, g, b, a].map(|n| self.bits(what, n));
         Some([r?, g?, b?, a?])
     }
 
     /// Four numbers in double precision; a bit pattern is the integer or the single-precision number that it is.
-    pub(crate) fn doubles(&mut self, key: &str, node: &Node, bits: bool) -> Option<[f64; 4]> {
+    pub(crate) fn doubles(&mut self, key: &str, node: &PlacedValue, bits: bool) -> Option<[f64; 4]> {
         let [r, g, b, a] = self.four(&format!("`{key}`"), node)?;
         let [r, g, b, a] = [r, g, b, a].map(|n| match &n.value {
             Value::String(s) if hex(s).is_some() => {
@@ -321,7 +332,7 @@ impl Reader {
     }
 
     /// A slot by number (`0`, `s0`) or by the program's name for it. A register of another kind is taken for a name, which few programs have.
-    pub(crate) fn slot(&mut self, key: &str, node: &Node, slots: Slots) -> Option<Ref> {
+    pub(crate) fn slot(&mut self, key: &str, node: &PlacedValue, slots: Slots) -> Option<Ref> {
         let Slots { limit, what, letters } = slots;
         let number = match &node.value {
             Value::Integer(n) => *n,
@@ -352,7 +363,7 @@ impl Reader {
     }
 
     /// A column or row of the domain: at most 4095, as in the device's commands.
-    fn index(&mut self, name: &str, node: &Node) -> Option<i128> {
+    fn index(&mut self, name: &str, node: &PlacedValue) -> Option<i128> {
         if let Value::Integer(n) = node.value
             && n > 4095
         {
@@ -363,7 +374,7 @@ impl Reader {
         self.integer(name, node, 0..=4095)
     }
 
-    pub(crate) fn domain(&mut self, node: &Node) -> Option<Domain> {
+    pub(crate) fn domain(&mut self, node: &PlacedValue) -> Option<Domain> {
         let corners = match &node.value {
             Value::Array(list) if matches!(list.len(), 2 | 4) => list,
             _ => {
@@ -392,7 +403,7 @@ impl Reader {
         Some(Domain { i0, j0, i1, j1 })
     }
 
-    pub(crate) fn size(&mut self, node: &Node) -> Option<[u32; 2]> {
+    pub(crate) fn size(&mut self, node: &PlacedValue) -> Option<[u32; 2]> {
         match &node.value {
             Value::Array(list) if list.len() == 2 => {
                 let w = self.integer("size", &list[0], 1..=4096)?;

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 
 /// Everything that a launch reads and writes.
 #[derive(Default)]
-pub(crate) struct Arrays<'a> {
+pub(crate) struct LaunchArrays<'a> {
     pub reads: Reads<'a>,
     /// Exports; those to other targets are dropped. Each holds the domain.
     pub targets: BTreeMap<Target, Elements<&'a mut [u8]>>,
@@ -250,7 +250,7 @@ impl Memory for Lent<'_, '_> {
     }
 }
 
-impl Memory for Arrays<'_> {
+impl Memory for LaunchArrays<'_> {
     ctm_exec::forward_r700_reads!(reads);
 
     fn load(&self, space: Space, dword: u64) -> Result<u32, MemoryFault> {

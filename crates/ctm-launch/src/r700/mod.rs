@@ -13,11 +13,11 @@ mod memory;
 use crate::error::{ArgumentError, Error};
 use crate::fit::{ANY_SIZE, Fit, size_misfit};
 use crate::held::HeldInput;
-use crate::landing::{Demands, Output, elsewhere};
+use crate::landing::{BoundOutput, Demands, elsewhere};
 use crate::model::{Bindings, Done, HostRegisters, Launch, Options};
 use crate::numbers::{ConstantBank, GivenConstants};
 use crate::slot::{Ref, register};
-use crate::source::{Conditional, DeviceArray, Items, Place, Source as Array};
+use crate::source::{Conditional, DeviceArray, InputArray as Array, Items, OutputArray};
 use crate::view::{COLUMNS, Numbers, View};
 use constants::{Buffers, not_given, store_in_window, store_uniform};
 use ctm_exec::r700::formats::Format;
@@ -31,7 +31,7 @@ use ctm_files::r700::{Interface, Loaded, target_name, target_named};
 use ctm_files::render::{Report, Source};
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::r700::program::{Program, Stage, SymbolKind};
-use memory::{Arrays, FetchBuffer, Reads, TextureArray};
+use memory::{FetchBuffer, LaunchArrays, Reads, TextureArray};
 use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,7 +77,7 @@ pub(crate) struct BoundR700<'a> {
     buffers: BTreeMap<u8, DeviceArray>,
     /// Dwords or elements of a thread's item, by memory.
     items: BTreeMap<Space, u32>,
-    outputs: BTreeMap<Target, Output<'a>>,
+    outputs: BTreeMap<Target, BoundOutput<'a>>,
     conditional: Option<Conditional>,
     /// Whether it emits vertices or cuts strips.
     emits: bool,
@@ -200,7 +200,7 @@ impl<'a> BoundR700<'a> {
             ..r700::Launch::new(program, &self.constants, self.domain)
         };
         let engine = options.engine()?;
-        let mut arrays = Arrays { reads: std::mem::take(&mut self.reads), targets: BTreeMap::new() };
+        let mut arrays = LaunchArrays { reads: std::mem::take(&mut self.reads), targets: BTreeMap::new() };
         for (target, output) in &mut self.outputs {
             arrays.targets.insert(*target, output.here(|| target_name(*target))?.elements());
         }
@@ -409,10 +409,10 @@ fn whole<'u>(floats: &[(Ref, Cow<'_, [u32]>)], uniforms: &'u [Uniform], which: &
     (!in_parts).then_some(uniform)
 }
 
-type Given<'g> = (&'g [(Ref, Cow<'g, [u32]>)], &'g [(Ref, LoopConstant)], &'g [(Ref, bool)]);
+type PassedConstants<'g> = (&'g [(Ref, Cow<'g, [u32]>)], &'g [(Ref, LoopConstant)], &'g [(Ref, bool)]);
 
 fn constants(
-    (floats, ints, bools): Given<'_>,
+    (floats, ints, bools): PassedConstants<'_>,
     (program, uniforms, uses): (&Program, &[Uniform], &Uses),
     buffers: &mut Buffers<'_>,
     warn: &mut impl FnMut(&'static str, String),
@@ -507,10 +507,10 @@ fn unknown(program: &Program, uniforms: &[Uniform], name: &str) -> ArgumentError
 
 /// The outputs of the launch: those that the caller names, and all others that the program exports.
 fn landings<'a>(
-    wanted: Vec<(Ref, Place<'a>)>,
+    wanted: Vec<(Ref, OutputArray<'a>)>,
     uses: &Uses,
     demands: Demands,
-) -> Result<BTreeMap<Target, Output<'a>>, ArgumentError> {
+) -> Result<BTreeMap<Target, BoundOutput<'a>>, ArgumentError> {
     let written = || uses.targets.iter().map(|&target| target_name(target)).collect::<Vec<_>>();
     let mut out = BTreeMap::new();
     for (which, place) in wanted {
@@ -524,11 +524,11 @@ fn landings<'a>(
         if out.contains_key(&target) {
             return Err(ArgumentError::Twice { what: "output", name: name() });
         }
-        out.insert(target, Output::new(name, place, demands)?);
+        out.insert(target, BoundOutput::new(name, place, demands)?);
     }
     for &target in &uses.targets {
         if let Entry::Vacant(free) = out.entry(target) {
-            free.insert(Output::new(|| target_name(target), Place::New(4), demands)?);
+            free.insert(BoundOutput::new(|| target_name(target), OutputArray::New(4), demands)?);
         }
     }
     Ok(out)

@@ -9,7 +9,7 @@ use ctm_isa::x1k::{INPUTS, OUTPUTS};
 type Sampled<'a> = (Elements<&'a [u8]>, Sampler);
 
 /// The memory of a run: every processor runs, every output passes.
-pub(super) struct Arrays<'a> {
+pub(super) struct LaunchArrays<'a> {
     pub inputs: [Option<Sampled<'a>>; INPUTS],
     pub outputs: [Option<Elements<&'a mut [u8]>>; OUTPUTS],
 }
@@ -18,7 +18,7 @@ fn refused(what: String, reason: String) -> MemoryFault {
     MemoryFault { what, address: None, reason }
 }
 
-impl Arrays<'_> {
+impl LaunchArrays<'_> {
     /// Stores channels of an element of an output.
     fn store(&mut self, slot: usize, x: u32, y: u32, bits: [u32; 4], mask: u8) -> Result<Written, MemoryFault> {
         let Some(output) = &mut self.outputs[slot] else { return Ok(Written::default()) };
@@ -37,7 +37,7 @@ impl Arrays<'_> {
     }
 }
 
-impl Memory for Arrays<'_> {
+impl Memory for LaunchArrays<'_> {
     fn schedule(&mut self, _at: Position) -> Result<bool, MemoryFault> {
         Ok(true)
     }

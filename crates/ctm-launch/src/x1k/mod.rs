@@ -6,11 +6,11 @@ use crate::client::{Client, Start, Use, bytes_of};
 use crate::error::{ArgumentError, Error};
 use crate::fit::{ANY_SIZE, Fit, misfit};
 use crate::held::HeldInput;
-use crate::landing::{Demands, Output, common_mask, elsewhere};
+use crate::landing::{BoundOutput, Demands, common_mask, elsewhere};
 use crate::model::{Bindings, Done, Launch, Options};
 use crate::numbers::{ConstantBank, GivenConstants};
 use crate::slot::{Ref, register};
-use crate::source::{Conditional, DeviceArray, Place, Source};
+use crate::source::{Conditional, DeviceArray, InputArray, OutputArray};
 use crate::view::{COLUMNS, Numbers, View};
 use ctm_device::commands::CommandBuffer;
 use ctm_exec::x1k::{Constants, Plane, Sampler};
@@ -23,7 +23,7 @@ use ctm_image::ctm_elf;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::x1k::program::{Literal, Preload, Program, SymbolKind, Usage};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
-use memory::Arrays;
+use memory::LaunchArrays;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub(crate) struct BoundX1k<'a> {
     /// The planes are those of the launch; otherwise the program's own.
     has_registers: bool,
     inputs: SlotInputs<'a>,
-    outputs: [Option<Output<'a>>; OUTPUTS],
+    outputs: [Option<BoundOutput<'a>>; OUTPUTS],
     conditional: Option<Conditional>,
     domain: Domain,
     options: Options<'a>,
@@ -124,7 +124,7 @@ impl<'a> BoundX1k<'a> {
             counters: options.counters,
         };
         let engine = options.engine()?;
-        let mut memory = Arrays { inputs: std::array::from_fn(|_| None), outputs: [const { None }; OUTPUTS] };
+        let mut memory = LaunchArrays { inputs: std::array::from_fn(|_| None), outputs: [const { None }; OUTPUTS] };
         for (slot, (bytes, sampler)) in numbered(self.inputs.iter().map(Option::as_ref)) {
             let Bytes::Here(held) = bytes else {
                 return Err(elsewhere(names.of_slot(SymbolKind::Input, slot), true).into());
@@ -334,7 +334,7 @@ fn planes(program: &Program) -> Result<Vec<Plane>, ArgumentError> {
 }
 
 fn inputs<'a>(
-    given: &[(Ref, Source<'a>, Option<Sampler>)],
+    given: &[(Ref, InputArray<'a>, Option<Sampler>)],
     names: &Names<'_>,
     usage: &Usage,
     (domain, fit): (Domain, Option<Fit>),
@@ -344,13 +344,13 @@ fn inputs<'a>(
         let slot = names.number(which, SymbolKind::Input)?;
         let shape = |message| ArgumentError::Shape { name: which.text(), message };
         let bytes = match source {
-            Source::View(View { numbers: Numbers::U32(_), .. }) => {
+            InputArray::View(View { numbers: Numbers::U32(_), .. }) => {
                 let message = "the X1K reads single precision, bytes and 16-bit integers, no 32-bit integers";
                 return Err(shape(message.to_owned()));
             }
-            Source::View(view) => Bytes::Here(HeldInput::of(view, COLUMNS as usize).map_err(shape)?),
-            Source::Device(array) => Bytes::Device(*array),
-            Source::Texture(_) => {
+            InputArray::View(view) => Bytes::Here(HeldInput::of(view, COLUMNS as usize).map_err(shape)?),
+            InputArray::Device(array) => Bytes::Device(*array),
+            InputArray::Texture(_) => {
                 let message = "the X1K reads arrays of rows and columns, no textures with levels";
                 return Err(shape(message.to_owned()));
             }
@@ -372,12 +372,12 @@ fn inputs<'a>(
 }
 
 fn outputs<'a>(
-    wanted: Vec<(Ref, Place<'a>)>,
+    wanted: Vec<(Ref, OutputArray<'a>)>,
     line: Option<usize>,
     names: &Names<'_>,
     usage: &Usage,
     domain: Domain,
-) -> Result<[Option<Output<'a>>; OUTPUTS], ArgumentError> {
+) -> Result<[Option<BoundOutput<'a>>; OUTPUTS], ArgumentError> {
     let demands = Demands { domain, line, uncached: names.program.uncached };
     let mut out = [const { None }; OUTPUTS];
     for (which, place) in wanted {
@@ -391,14 +391,14 @@ fn outputs<'a>(
         if free.is_some() {
             return Err(ArgumentError::Twice { what: "output", name: name() });
         }
-        *free = Some(Output::new(name, place, demands)?);
+        *free = Some(BoundOutput::new(name, place, demands)?);
     }
     let default = if names.program.uncached { 1 } else { 4 };
     for &slot in &usage.outputs {
         let free = &mut out[usize::from(slot)];
         if free.is_none() {
             let name = || names.of_slot(SymbolKind::Output, slot);
-            *free = Some(Output::new(name, Place::New(default), demands)?);
+            *free = Some(BoundOutput::new(name, OutputArray::New(default), demands)?);
         }
     }
     Ok(out)

@@ -1,8 +1,8 @@
 //! Inputs of a shader: constants of the text, declared inputs.
 
 use super::{Lower, halve, small};
-use crate::ir::{Alu, Dest, Load, Op, Operand, V};
-use crate::syntax::{self, File, Source, Value};
+use crate::ir::{Alu, Dest, Load, Op, V, VirtualOperand};
+use crate::syntax::{self, DefValue, RegisterFile, SourceOperand};
 use crate::table;
 use ctm_isa::diag::{Diagnostic, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,22 +12,22 @@ const INTERPOLANTS: u16 = 16;
 
 impl Lower<'_> {
     pub(super) fn values(&mut self) {
-        let mut seen: BTreeMap<(File, u16), Span> = BTreeMap::new();
+        let mut seen: BTreeMap<(RegisterFile, u16), Span> = BTreeMap::new();
         for &(value, span) in &self.shader.values {
             let key = match value {
-                Value::Float(index, value) => {
+                DefValue::Float(index, value) => {
                     self.code.floats.insert(small(index), value.map(f32::to_bits));
                     self.mentioned.insert(small(index));
-                    (File::Const, index)
+                    (RegisterFile::Const, index)
                 }
-                Value::Int(index, value) => {
+                DefValue::Int(index, value) => {
                     let bytes = value.map(|n| n.to_le_bytes()[0]);
                     self.code.ints.insert(small(index), [bytes[0], bytes[1], bytes[2], 0]);
-                    (File::Int, index)
+                    (RegisterFile::Int, index)
                 }
-                Value::Bool(index, value) => {
+                DefValue::Bool(index, value) => {
                     self.code.bools.insert(small(index), value);
-                    (File::Bool, index)
+                    (RegisterFile::Bool, index)
                 }
             };
             if let Some(first) = seen.insert(key, span) {
@@ -49,11 +49,11 @@ impl Lower<'_> {
         let mut array = [None; 10];
         for declared in &self.shader.declared {
             let load = match (declared.reg.file, declared.usage) {
-                (File::Face, _) => {
-                    self.inputs.insert((File::Face, 0), [None; 4]);
+                (RegisterFile::Face, _) => {
+                    self.inputs.insert((RegisterFile::Face, 0), [None; 4]);
                     continue;
                 }
-                (File::Position, _) => Load::Position,
+                (RegisterFile::Position, _) => Load::Position,
                 (_, "texcoord") => Load::Interpolant(small(declared.usage_index)),
                 (_, usage) => {
                     let Some(index) = free.next() else {
@@ -81,14 +81,14 @@ impl Lower<'_> {
             // One interpolant in two registers is loaded once.
             match load {
                 Load::Interpolant(n) => match interpolants.get(&u16::from(n)) {
-                    Some(&loaded) if declared.reg.file != File::Input => v = loaded,
+                    Some(&loaded) if declared.reg.file != RegisterFile::Input => v = loaded,
                     _ => {
                         interpolants.insert(u16::from(n), v);
                         self.code.loads.push((v, load));
                     }
                 },
                 Load::Position => {
-                    if self.inputs.contains_key(&(File::Position, 0)) {
+                    if self.inputs.contains_key(&(RegisterFile::Position, 0)) {
                         continue;
                     }
                     self.code.loads.push((v, load));
@@ -105,21 +105,21 @@ impl Lower<'_> {
                 let name = declared.reg.name();
                 self.error("declaration", format!("a channel of {name} is declared twice"), declared.span, "");
             }
-            if declared.reg.file == File::Input
+            if declared.reg.file == RegisterFile::Input
                 && let Some(slot) = array.get_mut(usize::from(declared.reg.index))
             {
                 *slot = Some(v);
             }
         }
         self.gather();
-        let relative = |s: &Source| s.reg.relative && s.reg.file == File::Input;
+        let relative = |s: &SourceOperand| s.reg.relative && s.reg.file == RegisterFile::Input;
         if let Some(source) = self.shader.code.iter().flat_map(|i| &i.sources).find(|s| relative(s)) {
             let packed = |index: u16| {
                 let mut of = self
                     .shader
                     .declared
                     .iter()
-                    .filter(|d| d.reg == syntax::Reg { file: File::Input, index, relative: false });
+                    .filter(|d| d.reg == syntax::Reg { file: RegisterFile::Input, index, relative: false });
                 of.next().is_some() && of.next().is_some()
             };
             if let Some(index) = (0..10).find(|&i| packed(i)) {
@@ -144,7 +144,7 @@ impl Lower<'_> {
             for part in parts {
                 let mask = (0..4).filter(|&c| held[c] == Some(part)).fold(0, |m, c| m | 1 << c);
                 let dest = Dest { temp: Some(whole), mask, ..Dest::default() };
-                let src = [Operand::temp(part).masked(mask), Operand::ABSENT, Operand::ABSENT];
+                let src = [VirtualOperand::temp(part).masked(mask), VirtualOperand::ABSENT, VirtualOperand::ABSENT];
                 let span = Span::default();
                 halve(code, Alu { op: Op::Mov, dest, src, sat: false, omod: 0, guard: None, span });
             }
@@ -153,21 +153,21 @@ impl Lower<'_> {
     }
 
     /// Notes which constants the text uses, and refuses inputs that are not declared.
-    pub(super) fn mention(&mut self, inst: &syntax::Inst, source: &Source) {
+    pub(super) fn mention(&mut self, inst: &syntax::Inst, source: &SourceOperand) {
         match source.reg.file {
-            File::Const => {
+            RegisterFile::Const => {
                 self.relative_constants |= source.reg.relative;
                 let rows = match inst.op {
-                    table::Op::M3x2 => 2,
-                    table::Op::M3x3 | table::Op::M4x3 => 3,
-                    table::Op::M3x4 | table::Op::M4x4 => 4,
+                    table::TableOp::M3x2 => 2,
+                    table::TableOp::M3x3 | table::TableOp::M4x3 => 3,
+                    table::TableOp::M3x4 | table::TableOp::M4x4 => 4,
                     _ => 1,
                 };
                 for row in 0..rows {
                     self.mentioned.insert(small(source.reg.index).saturating_add(row));
                 }
             }
-            File::Sampler if !self.shader.samplers.iter().any(|s| s.0 == source.reg.index) => {
+            RegisterFile::Sampler if !self.shader.samplers.iter().any(|s| s.0 == source.reg.index) => {
                 let name = source.reg.name();
                 self.error(
                     "undeclared",
@@ -181,11 +181,11 @@ impl Lower<'_> {
     }
 
     /// The register and channel that holds a number.
-    pub(super) fn undeclared(&mut self, source: &Source) {
+    pub(super) fn undeclared(&mut self, source: &SourceOperand) {
         let name = source.reg.name();
         let help = match source.reg.file {
-            File::Position => "write dcl vPos.xy".to_owned(),
-            File::TexCoord => format!("write dcl {name}"),
+            RegisterFile::Position => "write dcl vPos.xy".to_owned(),
+            RegisterFile::TexCoord => format!("write dcl {name}"),
             _ => format!("write dcl_texcoord{} {name}", source.reg.index),
         };
         self.error("undeclared", format!("{name} is read here, and not all of that is declared"), source.span, &help);

@@ -1,14 +1,14 @@
 //! Cube and volume textures: the machine reads inputs of two dimensions, so their faces or slices lie in one, below each other.
 
 use super::{Lower, small};
-use crate::ir::{ALPHA, Comp, Dest, Op, Operand, Reg, V};
-use crate::syntax::{self, Source, Texture};
+use crate::ir::{ALPHA, Comp, Dest, Op, Reg, V, VirtualOperand};
+use crate::syntax::{self, SourceOperand, Texture};
 
 /// The distance of a coordinate to the edge of its face or slice, as a fraction of its size: inputs have at most 4096 rows.
 const EDGE: f32 = 1.0 / 8192.0;
 
 /// One component of an operand, in the first.
-fn at(operand: Operand, channel: u8) -> Operand {
+fn at(operand: VirtualOperand, channel: u8) -> VirtualOperand {
     operand.swizzled([channel; 4]).masked(1)
 }
 
@@ -19,7 +19,7 @@ impl Lower<'_> {
     }
 
     /// The constant in which the client says how many columns, rows and slices the texture has.
-    fn size(&mut self, sampler: u8) -> Operand {
+    fn size(&mut self, sampler: u8) -> VirtualOperand {
         let index = match self.sizes.get(&sampler) {
             Some(&index) => index,
             None => {
@@ -34,12 +34,18 @@ impl Lower<'_> {
     }
 
     /// One number.
-    fn one(&mut self, op: Op, src: &[Operand], inst: &syntax::Inst) -> Operand {
-        let src: Vec<Operand> = src.iter().map(|o| at(*o, 0)).collect();
+    fn one(&mut self, op: Op, src: &[VirtualOperand], inst: &syntax::Inst) -> VirtualOperand {
+        let src: Vec<VirtualOperand> = src.iter().map(|o| at(*o, 0)).collect();
         at(self.step(op, 1, &src, inst), 0)
     }
 
-    fn within(&mut self, x: Operand, least: Operand, most: Operand, inst: &syntax::Inst) -> Operand {
+    fn within(
+        &mut self,
+        x: VirtualOperand,
+        least: VirtualOperand,
+        most: VirtualOperand,
+        inst: &syntax::Inst,
+    ) -> VirtualOperand {
         let x = self.one(Op::Max, &[x, least], inst);
         self.one(Op::Min, &[x, most], inst)
     }
@@ -48,13 +54,13 @@ impl Lower<'_> {
     pub(super) fn three_coordinates(
         &mut self,
         inst: &syntax::Inst,
-        coord: &Source,
+        coord: &SourceOperand,
         kind: Texture,
         sampler: u8,
         project: bool,
     ) -> V {
-        let one = Operand::all(Comp::One);
-        let zero = Operand::all(Comp::Zero);
+        let one = VirtualOperand::all(Comp::One);
+        let zero = VirtualOperand::all(Comp::Zero);
         let operand = self.operand(coord, if project { 15 } else { 7 });
         let mut p = self.step(Op::Mov, 7, &[operand.masked(7)], inst);
         if project {
@@ -104,18 +110,19 @@ impl Lower<'_> {
 
     /// Where a direction meets the cube: the place on its face, 0 to 1 from its left and upper edge, and which face: +x, -x, +y, -y, +z, -z.
     /// Where two components are the largest, z goes before y, and y before x.
-    fn face(&mut self, [x, y, z]: [Operand; 3], inst: &syntax::Inst) -> [Operand; 3] {
-        let one = Operand::all(Comp::One);
-        let half = Operand::all(Comp::Half);
-        let zero = Operand::all(Comp::Zero);
-        let [ax, ay, az] = [x, y, z].map(Operand::absolute);
+    fn face(&mut self, [x, y, z]: [VirtualOperand; 3], inst: &syntax::Inst) -> [VirtualOperand; 3] {
+        let one = VirtualOperand::all(Comp::One);
+        let half = VirtualOperand::all(Comp::Half);
+        let zero = VirtualOperand::all(Comp::Zero);
+        let [ax, ay, az] = [x, y, z].map(VirtualOperand::absolute);
         let [two, three, four, five] = [2.0, 3.0, 4.0, 5.0].map(|n| self.number(n));
         // A - B >= 0
-        let mut over = |a: Operand, b: Operand| self.one(Op::Mad, &[a, one, b.negated()], inst);
+        let mut over = |a: VirtualOperand, b: VirtualOperand| self.one(Op::Mad, &[a, one, b.negated()], inst);
         let (z_over_x, z_over_y, is_y) = (over(az, ax), over(az, ay), over(ay, ax));
         let is_z = self.one(Op::Min, &[z_over_x, z_over_y], inst);
         // The machine compares its third operand with zero: first operand if it is not below.
-        let mut choose = |a: Operand, b: Operand, by: Operand| self.one(Op::Cmp, &[a, b, by], inst);
+        let mut choose =
+            |a: VirtualOperand, b: VirtualOperand, by: VirtualOperand| self.one(Op::Cmp, &[a, b, by], inst);
         let of_x = [choose(z.negated(), z, x), y.negated(), ax, choose(zero, one, x)];
         let of_y = [x, choose(z, z.negated(), y), ay, choose(two, three, y)];
         let of_z = [choose(x, x.negated(), z), y.negated(), az, choose(four, five, z)];

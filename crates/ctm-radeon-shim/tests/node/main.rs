@@ -10,7 +10,7 @@ mod client;
 mod parts;
 
 use client::{FILLER, Node};
-use ctm_radeon::capture::{Event, ReadError, Reader};
+use ctm_radeon::capture::{CaptureEvent, ReadError, Reader};
 use parts::{
     bad_streams, forks, killed_sharer, look, malformed, names, open_library, share, show, thousand, threads, write,
 };
@@ -76,7 +76,7 @@ fn submissions(path: &Path) -> (u32, Option<ReadError>) {
     let mut count = 0u32;
     loop {
         match reader.next() {
-            Ok(Some(Event::Submission(submission))) => {
+            Ok(Some(CaptureEvent::Submission(submission))) => {
                 assert!(submission.words.iter().all(|&word| word == FILLER));
                 let buffer = &reader.buffers()[&submission.relocations[0].buffer];
                 assert_eq!(buffer.bytes[..4], count.to_le_bytes(), "{}", path.display());
@@ -131,7 +131,7 @@ fn bad_streams_are_refused_as_by_the_kernel_and_told_of() {
     let mut reader = Reader::new(BufReader::new(File::open(&captures(&directory)[0]).unwrap())).unwrap();
     let mut errors = Vec::new();
     while let Some(event) = reader.next().unwrap() {
-        if let Event::Done(done) = event {
+        if let CaptureEvent::Done(done) = event {
             assert_eq!(done.message.is_empty(), done.error == 0);
             errors.push(done.error);
         }
@@ -228,7 +228,8 @@ fn the_card_shows_pictures() {
     let pictures = captures(&directory);
     assert_eq!(pictures.len(), 2);
     for (path, expected) in pictures.iter().zip([[0x11, 0x22, 0x33], [0x44, 0x55, 0x66]]) {
-        let array = ctm::array::Array::from_bytes(ctm::array::Kind::Png, &fs::read(path).unwrap(), None).unwrap();
+        let array =
+            ctm::array::Array::from_bytes(ctm::array::ArrayFileKind::Png, &fs::read(path).unwrap(), None).unwrap();
         assert_eq!((array.width, array.height, array.channels), (320, 200, 3));
         let ctm::array::Values::U8(values) = array.values else { panic!("8 bits") };
         assert!(values.chunks(3).all(|pixel| pixel == expected), "{}", path.display());

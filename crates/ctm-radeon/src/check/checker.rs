@@ -2,7 +2,7 @@
 
 use super::rules::{Finding, rule as find_rule};
 use super::scratch::Scratch;
-use crate::execute::{GpuMemory, Loaded, ProgramPlace};
+use crate::execute::{GpuMemory, LoadedProgram, ProgramPlace};
 use crate::packets::Packet;
 use crate::stream::Relocation;
 use crate::table::{bit, one_bit};
@@ -49,7 +49,7 @@ pub(super) struct Checker<'a> {
     /// Registers that the stream has written so far.
     pub(super) written: Offsets,
     /// Programs that were read, or the reason why not: memory does not change meanwhile.
-    pub(super) programs: HashMap<ProgramPlace, Result<Rc<Loaded>, String>>,
+    pub(super) programs: HashMap<ProgramPlace, Result<Rc<LoadedProgram>, String>>,
     pub(super) at: usize,
     pub(super) draws: u32,
     pub(super) in_draw: bool,

@@ -2,8 +2,8 @@
 
 use super::checker::Checker;
 use crate::execute::{
-    BufferWords, Lists, Loaded, ProgramRegisters, SpecialOp, TextureWords, VALID_BUFFER, VALID_TEXTURE, geometry,
-    kind_of, raster_scissor, special_op, write_masks,
+    BufferWords, Lists, LoadedProgram, ProgramRegisters, SpecialOp, TextureWords, VALID_BUFFER, VALID_TEXTURE,
+    geometry, kind_of, raster_scissor, special_op, write_masks,
 };
 use crate::registers::{clip, colour, depth, resource, scan};
 use crate::table::{bit, one_bit, set_bits};
@@ -24,7 +24,7 @@ struct Exports {
     depth: bool,
 }
 
-fn exports(program: &Loaded) -> Exports {
+fn exports(program: &LoadedProgram) -> Exports {
     let mut exports = Exports::default();
     for entry in &program.program.decode().entries {
         let Ok(Cf::Export(export)) = &entry.cf else { continue };
@@ -78,7 +78,7 @@ impl Checker<'_> {
     }
 
     /// A program, if it ends within its buffer.
-    fn program(&mut self, registers: &ProgramRegisters) -> Option<Rc<Loaded>> {
+    fn program(&mut self, registers: &ProgramRegisters) -> Option<Rc<LoadedProgram>> {
         let memory = self.memory?;
         let given = registers.gprs(&self.registers);
         let place = registers.place(&self.registers, given);
@@ -110,7 +110,7 @@ impl Checker<'_> {
     }
 
     /// A program whose exports become vertices: it must export a position.
-    fn vertex_program(&mut self, registers: &ProgramRegisters, program: &Loaded, fetch: Option<&Loaded>) {
+    fn vertex_program(&mut self, registers: &ProgramRegisters, program: &LoadedProgram, fetch: Option<&LoadedProgram>) {
         let name = registers.name();
         let ends = |entry: &CfEntry| entry.cf.as_ref().is_ok_and(Cf::ends_program).then_some(entry.addr);
         if let Some(slot) = fetch.and_then(|fetch| fetch.program.decode().entries.iter().find_map(ends)) {
@@ -137,7 +137,7 @@ impl Checker<'_> {
     }
 
     /// Checks the resources that a program fetches from.
-    fn resources_of(&mut self, program: &Loaded, registers: &ProgramRegisters, targets: &[(u64, u64)]) {
+    fn resources_of(&mut self, program: &LoadedProgram, registers: &ProgramRegisters, targets: &[(u64, u64)]) {
         let (stage, first) = (registers.name(), registers.set.first_resource());
         for &id in &program.buffers {
             let kind = kind_of(&self.registers.resource(first + u32::from(id)));
@@ -316,7 +316,7 @@ impl Checker<'_> {
         }
     }
 
-    fn pixel_program(&mut self, pixel: &Loaded, special: SpecialOp) {
+    fn pixel_program(&mut self, pixel: &LoadedProgram, special: SpecialOp) {
         let exports = exports(pixel);
         let control = DbShaderControl::decode(self.registers.named("DB_SHADER_CONTROL", 0)).ok();
         let usage = Usage::of(&pixel.program.words, 0, Chip::Rv770);

@@ -25,7 +25,7 @@ use crate::packets::{BadHeader, Packets, R700};
 use crate::stream::Relocation;
 use checker::{Checker, Placed};
 use r500::R500Checker;
-pub use rules::{Finding, RULES, Rule, rule};
+pub use rules::{Finding, RULES, StreamRule, rule};
 
 /// The kernel's assumed values of registers before a stream writes them: name and value.
 const UNTIL_WRITTEN: &[(&str, u32)] = &[

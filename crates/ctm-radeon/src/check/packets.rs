@@ -7,7 +7,7 @@ use crate::packets::words::{DataSelect, EventType, OffsetSource, PredicateOp, Pr
 use crate::packets::{Command, Kind};
 use crate::registers::{self, RESOURCES, SAMPLERS, colour, depth, resource, scan, sq, vgt};
 use crate::stream::Relocation;
-use crate::table::{Info, Sender, Shape, from_256, in_256, join};
+use crate::table::{Info, PacketShape, Sender, from_256, in_256, join};
 use std::fmt::{self, Display};
 
 /// Registers that only packets set, or that the kernel reserves.
@@ -177,7 +177,7 @@ impl Checker<'_> {
     }
 
     fn known(&mut self, placed: &mut Placed<'_>, row: &'static Info) {
-        if let Shape::Registers(first, end) = row.shape {
+        if let PacketShape::Registers(first, end) = row.shape {
             return self.set(placed, row, (first, end));
         }
         let Some(command) = placed.packet.command() else { return };

@@ -4,7 +4,7 @@ use ctm_isa::diag::Severity;
 
 /// A rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rule {
+pub struct StreamRule {
     /// Its name.
     pub name: &'static str,
     /// How serious its findings are. An error is refused by the kernel or cannot work.
@@ -13,17 +13,17 @@ pub struct Rule {
     pub doc: &'static str,
 }
 
-const fn error(name: &'static str, doc: &'static str) -> Rule {
-    Rule { name, severity: Severity::Error, doc }
+const fn error(name: &'static str, doc: &'static str) -> StreamRule {
+    StreamRule { name, severity: Severity::Error, doc }
 }
 
-const fn warning(name: &'static str, doc: &'static str) -> Rule {
-    Rule { name, severity: Severity::Warning, doc }
+const fn warning(name: &'static str, doc: &'static str) -> StreamRule {
+    StreamRule { name, severity: Severity::Warning, doc }
 }
 
 /// Every rule.
 #[rustfmt::skip]
-pub const RULES: &[Rule] = &[
+pub const RULES: &[StreamRule] = &[
     error("bad-packet",             "kernel: a header of type 1, or a packet longer than its stream"),
     error("register-packet",        "kernel: a packet of type 0; registers are written by SET_ packets"),
     error("unknown-packet",         "kernel: an opcode that there is not"),
@@ -116,6 +116,6 @@ impl std::fmt::Display for Finding {
 
 /// The rule with a name.
 #[must_use]
-pub fn rule(name: &str) -> Option<&'static Rule> {
+pub fn rule(name: &str) -> Option<&'static StreamRule> {
     RULES.iter().find(|row| row.name == name)
 }

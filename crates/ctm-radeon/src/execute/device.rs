@@ -110,7 +110,7 @@ impl std::fmt::Display for Problem {
 pub struct Device {
     chip: &'static Chip,
     /// The parts of an R500 that are no registers.
-    pub(super) r500: units::State,
+    pub(super) r500: units::UnitState,
     pub(super) engine: Box<dyn Engine>,
     pub(super) options: DrawOptions,
     pub(super) registers: Registers,
@@ -172,7 +172,7 @@ impl Device {
     pub fn new(engine: Box<dyn Engine>) -> Self {
         Self {
             chip: &R700,
-            r500: units::State::default(),
+            r500: units::UnitState::default(),
             engine,
             options: DrawOptions::default(),
             registers: Registers::default(),
@@ -195,7 +195,7 @@ impl Device {
                 Family::R700 => Registers::default(),
                 Family::R500 => units::reset(),
             };
-            self.r500 = units::State::default();
+            self.r500 = units::UnitState::default();
         }
         self.chip = chip;
     }

@@ -3,7 +3,7 @@
 use super::device::{Device, DrawOptions, Problem};
 use super::memory::{GpuMemory, borrow};
 use super::outline::{DrawCall, IndexSource, TargetPicture};
-use super::programs::{Loaded, ProgramRegisters};
+use super::programs::{LoadedProgram, ProgramRegisters};
 use super::registers::Registers;
 use super::resources::{self, Bound, TargetWords, Wanted, colour_target, convert_textures, depth_format, depth_target};
 use super::set::Set;
@@ -14,7 +14,7 @@ use crate::registers::{colour, depth, resource, sq, vgt};
 use crate::table::{little_endian, little_endian_128, set_bits};
 use ctm_draw::format::{ColourFormat, Colours, NumberType, Swap};
 use ctm_draw::layout::Layout;
-use ctm_draw::state::{Draw, Indices, Stage, Topology};
+use ctm_draw::state::{Draw, Indices, StageProgram, Topology};
 use ctm_draw::{ColourTarget, Counts, DepthTarget, Drawn, Options, StreamBuffer, Targets};
 use ctm_exec::r700::Constants;
 use ctm_exec::r700::formats::{Elements, elements};
@@ -187,8 +187,8 @@ pub(super) fn pictures(registers: &Registers, memory: &dyn GpuMemory) -> Result<
 
 /// A stage's program with its resources.
 struct Part {
-    loaded: Arc<Loaded>,
-    fetch: Option<Arc<Loaded>>,
+    loaded: Arc<LoadedProgram>,
+    fetch: Option<Arc<LoadedProgram>>,
     set: Set,
     wanted: Wanted,
     /// The textures of its lookups, with their contents before the draw.
@@ -198,8 +198,8 @@ struct Part {
 }
 
 impl Part {
-    fn stage<'a>(&'a self, bound: &'a Bound<'a>, lists: &'a Lists) -> Stage<'a> {
-        Stage {
+    fn stage<'a>(&'a self, bound: &'a Bound<'a>, lists: &'a Lists) -> StageProgram<'a> {
+        StageProgram {
             program: &self.loaded.program,
             fetch_program: self.fetch.as_ref().map(|fetch| &fetch.program),
             constants: &self.constants,
@@ -216,7 +216,7 @@ impl Device {
         memory: &dyn GpuMemory,
         registers: &ProgramRegisters,
         gprs: u8,
-    ) -> Result<Arc<Loaded>, Error> {
+    ) -> Result<Arc<LoadedProgram>, Error> {
         let place = registers.place(&self.registers, gprs);
         self.programs.load(memory, place).map_err(|why| {
             let (start, address) = (registers.start, place.address);

@@ -6,10 +6,10 @@ use ctm_draw::{Funnel, Loss};
 use ctm_isa::table::Field;
 
 /// Of each loss the fields that decide about it, or whole registers.
-type Row = (Loss, &'static [&'static str]);
+type LossFields = (Loss, &'static [&'static str]);
 
 #[rustfmt::skip]
-const R700: &[Row] = &[
+const R700: &[LossFields] = &[
     (Loss::Discarded, &["PA_CL_CLIP_CNTL.DX_RASTERIZATION_KILL"]),
     (Loss::VertexKill, &["PA_CL_CLIP_CNTL.VTX_KILL_OR", "PA_CL_VS_OUT_CNTL"]),
     (Loss::CullDistance, &["PA_CL_VS_OUT_CNTL"]),
@@ -42,7 +42,7 @@ const R700: &[Row] = &[
 ];
 
 #[rustfmt::skip]
-const R500: &[Row] = &[
+const R500: &[LossFields] = &[
     (Loss::UserPlane, &["VAP_CLIP_CNTL.UCP_ENA"]),
     (Loss::Left, &["VAP_GB_HORZ_CLIP_ADJ"]),
     (Loss::Right, &["VAP_GB_HORZ_CLIP_ADJ"]),

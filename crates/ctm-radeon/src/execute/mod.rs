@@ -44,7 +44,7 @@ pub use device::{Deadline, Device, DrawOptions, Problem};
 pub use memory::{BufferId, Buffers, GpuMemory};
 pub use notes::{Notes, told_note};
 pub use outline::{DrawCall, IndexSource, Outline, TargetPicture};
-pub use programs::{Loaded, Lookup, NoEnd, length_slots};
+pub use programs::{LoadedProgram, Lookup, NoEnd, length_slots};
 pub(crate) use programs::{ProgramPlace, ProgramRegisters};
 pub use r500::LoadedPrograms;
 pub use registers::{Registers, is_relocated};

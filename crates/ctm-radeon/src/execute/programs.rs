@@ -23,7 +23,7 @@ const FIRST_BYTES: usize = 2048;
 
 /// A program of a stream.
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct LoadedProgram {
     /// The program, as long as it reaches.
     pub program: Program,
     /// The textures that it fetches from, with their samplers.
@@ -107,7 +107,7 @@ pub fn length_slots(words: &[u32]) -> Result<usize, NoEnd> {
     Err(undecodable.or(outside).unwrap_or(NoEnd::Open))
 }
 
-impl Loaded {
+impl LoadedProgram {
     /// The same for words that begin with a program that has `gprs` registers (NUM_GPRS of SQ_PGM_RESOURCES), independent of its instructions (R700
     /// §4.6.3).
     ///
@@ -242,7 +242,7 @@ impl ProgramPlace {
     ///
     /// # Errors
     /// The reason why no program begins there: a sentence without its subject, the program.
-    pub(crate) fn read(&self, memory: &dyn GpuMemory) -> Result<Loaded, String> {
+    pub(crate) fn read(&self, memory: &dyn GpuMemory) -> Result<LoadedProgram, String> {
         let &Self { address, end, stage, gprs } = self;
         let most = end.map_or(MOST_DWORDS, |end| (end.saturating_sub(address) / 4).min(MOST_DWORDS));
         let Some(bytes) = available(memory, address, 4 * most) else {
@@ -252,7 +252,7 @@ impl ProgramPlace {
         let mut length = FIRST_BYTES;
         loop {
             let part = bytes.get(..length).unwrap_or(bytes);
-            match Loaded::of(&words_of(part), stage, gprs) {
+            match LoadedProgram::of(&words_of(part), stage, gprs) {
                 Ok(loaded) => return Ok(loaded),
                 Err(NoEnd::Undecodable { slot, error }) if part.len() == bytes.len() => {
                     return Err(NoEnd::Undecodable { slot, error }.to_string());
@@ -274,7 +274,7 @@ fn words_of(bytes: &[u8]) -> Vec<u32> {
 /// Programs that have been read, by request. They are compared with memory for each request.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
-    known: HashMap<ProgramPlace, Arc<Loaded>>,
+    known: HashMap<ProgramPlace, Arc<LoadedProgram>>,
 }
 
 /// Most programs in the cache.
@@ -282,7 +282,7 @@ const MOST_KNOWN: usize = 4096;
 
 impl Programs {
     /// The program at a place.
-    pub(super) fn load(&mut self, memory: &dyn GpuMemory, place: ProgramPlace) -> Result<Arc<Loaded>, String> {
+    pub(super) fn load(&mut self, memory: &dyn GpuMemory, place: ProgramPlace) -> Result<Arc<LoadedProgram>, String> {
         if let Some(known) = self.known.get(&place) {
             let length = known.program.words.len() as u64 * 4;
             let is_same = memory.bytes(place.address, length).is_some_and(|bytes| {

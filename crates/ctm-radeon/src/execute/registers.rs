@@ -1,7 +1,7 @@
 //! The registers of a device.
 
 use crate::registers::{self, RESOURCES, SAMPLERS, at, offset_of, sq};
-use crate::table::{Bits, Kind, Register, from_256, set_bits, signed};
+use crate::table::{Bits, Register, RegisterKind, from_256, set_bits, signed};
 use ctm_image::r700::registers as container;
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
@@ -16,7 +16,7 @@ const PART: usize = END as usize / 4 / 64;
 static RELOCATED: LazyLock<Vec<bool>> = LazyLock::new(|| {
     let is_address = |dword: u32| {
         let offset = 4 * dword;
-        offset < RESOURCES && at(offset, false).is_some_and(|named| named.kind == Kind::Address)
+        offset < RESOURCES && at(offset, false).is_some_and(|named| named.kind == RegisterKind::Address)
     };
     (0..END / 4).map(is_address).collect()
 });

@@ -7,8 +7,8 @@ use crate::registers::{clip, colour, depth, scan, setup, spi, sq, vgt};
 use crate::table::{bit, one_bit};
 use ctm_draw::state::{
     ClipState, DepthOffset, DepthStep, DrawState, Fill, GeometryOutput, GeometryState, InputState, Interpolation,
-    PixelInput, PixelInputs, PixelSource, Place, RasterState, Rect, Rounding, SamplePattern, SpriteElement, Stage,
-    Stipple, StreamOutput, Topology, VertexOutputs, VertexSource, Viewport,
+    PixelInput, PixelInputs, PixelSource, Place, RasterState, Rect, Rounding, SamplePattern, SpriteElement,
+    StageProgram, Stipple, StreamOutput, Topology, VertexOutputs, VertexSource, Viewport,
 };
 use ctm_exec::r700::{Constants, LoopConstant, Semantic};
 use ctm_image::r700::registers::{GsMode, PsInControl0, PsInControl1, PsInputCntl, SqConfig, VsOutCntl, VsOutConfig};
@@ -59,11 +59,11 @@ pub struct Lists {
 #[derive(Clone, Copy, Debug)]
 pub struct Stages<'a> {
     /// The first program: of vertices.
-    pub vertices: Stage<'a>,
+    pub vertices: StageProgram<'a>,
     /// Geometry and copy program, with the buffers by which they read their rings.
-    pub geometry: Option<(Stage<'a>, Stage<'a>, [u8; 2])>,
+    pub geometry: Option<(StageProgram<'a>, StageProgram<'a>, [u8; 2])>,
     /// The pixel program.
-    pub pixels: Option<Stage<'a>>,
+    pub pixels: Option<StageProgram<'a>>,
 }
 
 /// SPECIAL_OP.

@@ -21,7 +21,7 @@ struct Converted {
     words: [u32; 7],
     /// For comparisons, with elements in the order of memory.
     compared: bool,
-    from: [Source; 2],
+    from: [ReadRange; 2],
     /// No stream has written the bytes that it was read from.
     is_current: bool,
     /// Others than streams may have, since the last stream.
@@ -35,7 +35,7 @@ struct Converted {
 
 /// A range of memory that was read, and its bytes then.
 #[derive(Debug)]
-struct Source {
+struct ReadRange {
     range: (u64, u64),
     bytes: Vec<u8>,
 }
@@ -142,7 +142,7 @@ impl Surfaces {
         }
         self.texels += count;
         let of = |range: (u64, u64)| memory.bytes(range.0, range.1).unwrap_or_default().to_vec();
-        let from = ranges.map(|range| Source { range, bytes: of(range) });
+        let from = ranges.map(|range| ReadRange { range, bytes: of(range) });
         self.uses += 1;
         let (is_current, is_old, own) = (true, false, [None; 2]);
         let mut new = Converted { words, compared, from, is_current, is_old, own, last_use: self.uses, image };
@@ -186,7 +186,7 @@ impl Converted {
     }
 }
 
-impl Source {
+impl ReadRange {
     /// Whether memory still has the same bytes. `false` for ranges that are partly outside of it.
     fn is_held_by(&self, memory: &dyn GpuMemory) -> bool {
         let (address, length) = self.range;

@@ -36,18 +36,18 @@ const BAND: u32 = 8;
 
 /// A part of a texture's memory that can be converted separately.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct TexturePart {
     /// Which of the [ranges](TextureWords::ranges) holds it.
     pub(super) range: usize,
     /// Its bytes there.
     pub(super) bytes: Range<usize>,
     /// The view's place in memory; `None`: nothing of it exists.
-    place: Option<Place>,
+    place: Option<ViewElements>,
 }
 
 /// Elements of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
+struct ViewElements {
     level: u32,
     slice: u32,
     /// `None`: all.
@@ -255,14 +255,14 @@ impl TextureWords {
         let mut image = Image { texture, levels };
         for (n, (_, level)) in (0..self.surface.levels).zip(self.levels.iter().skip(self.first[0] as usize)) {
             for slice in 0..self.slices(level) {
-                self.convert(&mut image, memory, &mut conversion, &Place { level: n, slice, rows: None })?;
+                self.convert(&mut image, memory, &mut conversion, &ViewElements { level: n, slice, rows: None })?;
             }
         }
         Ok(image)
     }
 
     /// The parts of the [ranges](Self::ranges) that can be converted separately: rows that are contiguous in memory, or slices.
-    pub(super) fn parts(&self) -> Vec<Part> {
+    pub(super) fn parts(&self) -> Vec<TexturePart> {
         let ranges = self.ranges();
         let mut parts = Vec::new();
         for (n, (address, level)) in (0..).zip(&self.levels) {
@@ -281,10 +281,10 @@ impl TextureWords {
                     let rows = band.map(|_| row..row + BAND);
                     let to = (from + bytes).min(slice_bytes);
                     let of = [start + from, start + to].map(|at| usize::try_from(at).unwrap_or(usize::MAX));
-                    parts.push(Part {
+                    parts.push(TexturePart {
                         range,
                         bytes: of[0]..of[1],
-                        place: place.map(|(level, slice)| Place { level, slice, rows }),
+                        place: place.map(|(level, slice)| ViewElements { level, slice, rows }),
                     });
                 }
             }
@@ -301,7 +301,7 @@ impl TextureWords {
         image: &mut Image,
         memory: &dyn GpuMemory,
         conversion: &mut Conversion,
-        part: &Part,
+        part: &TexturePart,
     ) -> Result<(), Error> {
         part.place.as_ref().map_or(Ok(()), |place| self.convert(image, memory, conversion, place))
     }
@@ -311,9 +311,9 @@ impl TextureWords {
         image: &mut Image,
         memory: &dyn GpuMemory,
         conversion: &mut Conversion,
-        place: &Place,
+        place: &ViewElements,
     ) -> Result<(), Error> {
-        let &Place { level, slice, ref rows } = place;
+        let &ViewElements { level, slice, ref rows } = place;
         let [width, height, _] = image.texture.size(level);
         let texels = rows.clone().map_or(0..height, |rows| rows.start.min(height)..rows.end.min(height));
         let lines = texels.end - texels.start;

@@ -19,7 +19,7 @@ pub mod r700;
 pub mod words;
 
 use crate::chip::Chip;
-use crate::table::{Info, Shape};
+use crate::table::{Info, PacketShape};
 use words::{R700Type0, Type3Header};
 
 pub use r700::{Command, PACKETS, R700};
@@ -127,7 +127,7 @@ impl Packet<'_> {
         if let Kind::Registers { first, one } = self.kind {
             return (!one).then_some((first, self.words));
         }
-        let Some(Info { shape: Shape::Registers(first, end), .. }) = self.info() else { return None };
+        let Some(Info { shape: PacketShape::Registers(first, end), .. }) = self.info() else { return None };
         let (place, values) = self.words.split_first()?;
         let offset = place.checked_mul(4).and_then(|bytes| bytes.checked_add(*first)).filter(|offset| offset < end)?;
         let room = (end - offset) as usize / 4;

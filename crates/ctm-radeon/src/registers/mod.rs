@@ -93,7 +93,7 @@ pub(crate) mod texture;
 pub(crate) mod values;
 pub(crate) mod vgt;
 
-use crate::table::{Kind, Register};
+use crate::table::{Register, RegisterKind};
 use ctm_image::r700::registers as image;
 use ctm_isa::table::Field;
 use std::collections::HashMap;
@@ -139,7 +139,7 @@ pub struct Named {
     /// Its name, with its number.
     pub name: String,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: RegisterKind,
     /// Its effect.
     pub doc: &'static str,
     /// Its fields.
@@ -227,7 +227,7 @@ impl Table {
             return None;
         }
         let (row, index) = image::at(offset)?;
-        let kind = if row.name.starts_with("SQ_PGM_START") { Kind::Address } else { Kind::Number };
+        let kind = if row.name.starts_with("SQ_PGM_START") { RegisterKind::Address } else { RegisterKind::Number };
         let fields = if row.format == image::Plain::FORMAT { &[] } else { row.format.fields };
         Some(Named { name: row.numbered(index), kind, doc: row.format.doc, fields })
     }
@@ -245,7 +245,7 @@ impl Table {
     /// Whether a register takes a relocation: it has an address. Resources of an R700 do so by other rules.
     #[must_use]
     pub fn takes_relocation(&self, offset: u32) -> bool {
-        self.by_offset().get(&offset).is_some_and(|rows| rows.iter().any(|(row, _)| row.kind == Kind::Address))
+        self.by_offset().get(&offset).is_some_and(|rows| rows.iter().any(|(row, _)| row.kind == RegisterKind::Address))
     }
 
     /// The register of the constant file at a byte offset, and its element: `PS` or `VS`, constant, element.

@@ -4,7 +4,7 @@ use super::{FILL, NAMELESS, ONE_REGISTER, PREDICATED, RELOC, REST, TYPE_0, UNNAM
 use crate::chip::Chip;
 use crate::packets::words::Type3Header;
 use crate::packets::{FILLER, NOP, R700};
-use crate::table::{Info, Shape, insert};
+use crate::table::{Info, PacketShape, insert};
 use ctm_isa::diag::{Diagnostic, Span};
 use ctm_isa::suggest::closest;
 use ctm_isa::table::Field;
@@ -144,7 +144,7 @@ impl Parser<'_> {
             Some(rest) if rest.is_empty() || rest.starts_with(char::is_whitespace) => (true, rest.trim()),
             _ => (false, rest),
         };
-        if let (Some(Info { shape: Shape::Registers(..), .. }), "") = (row, rest) {
+        if let (Some(Info { shape: PacketShape::Registers(..), .. }), "") = (row, rest) {
             let span = self.span(name);
             self.open = Some(Open { row, predicated, one: false, span, first: None, values: Vec::new() });
             return Ok(());
@@ -210,7 +210,7 @@ impl Parser<'_> {
                 "the registers of a packet follow one another: {} is next, not `{name}`",
                 self.chip.registers.name(next)
             )),
-            (None, Some(Shape::Registers(first, end))) if offset < first || offset >= end => {
+            (None, Some(PacketShape::Registers(first, end))) if offset < first || offset >= end => {
                 Some(format!("`{name}` lies at {offset:#x}, the packet writes {first:#x} up to {end:#x}"))
             }
             // A packet that begins there may go on after it.
@@ -242,7 +242,7 @@ impl Parser<'_> {
             return;
         }
         match row {
-            Some(&Info { opcode, shape: Shape::Registers(from, _), .. }) => {
+            Some(&Info { opcode, shape: PacketShape::Registers(from, _), .. }) => {
                 self.words.push(header(opcode, values.len() + 1, predicated));
                 self.words.push((first - from) / 4);
             }

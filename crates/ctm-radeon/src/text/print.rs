@@ -6,7 +6,7 @@ use crate::packets::words::Type3Header;
 use crate::packets::{FILLER, Kind, Packet, Packets, R700};
 use crate::registers::{RESOURCES, SAMPLERS, resource};
 use crate::stream::Relocation;
-use crate::table::{Kind as Holds, insert};
+use crate::table::{RegisterKind as Holds, insert};
 use ctm_isa::table::Field;
 use std::fmt::Write as _;
 

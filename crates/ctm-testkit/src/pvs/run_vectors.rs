@@ -2,7 +2,7 @@
 
 use ctm_exec::Fault;
 use ctm_exec::pvs::{Vector, Vertex};
-use ctm_isa::pvs::Program;
+use ctm_isa::pvs::VertexProgram;
 use ctm_isa::pvs::access::dual_operands;
 use ctm_isa::pvs::ops::{Class, Op};
 use ctm_isa::pvs::text::assemble;
@@ -80,7 +80,7 @@ pub struct VertexCase {
     pub at: String,
     /// Where its truth comes from.
     pub truth: String,
-    pub program: Program,
+    pub program: VertexProgram,
     pub before: Vertex,
     pub constants: Vec<Vector>,
     pub wants: Vec<Expected>,
@@ -92,7 +92,7 @@ pub struct VertexCase {
     pub ops: Vec<Op>,
 }
 
-fn program(text: &str, at: &str) -> Program {
+fn program(text: &str, at: &str) -> VertexProgram {
     let assembly = assemble(text);
     assert!(assembly.diagnostics.is_empty(), "{at}: {:#?}\n{text}", assembly.diagnostics);
     assembly.program.unwrap()
@@ -289,7 +289,7 @@ fn property(case: &mut VertexCase, line: &str, at: &str) {
 /// The difference between a case and a run of it, if there is one. `run` executes a program on constants and a vertex within a budget.
 pub fn difference(
     case: &VertexCase,
-    run: impl Fn(&Program, &[Vector], &mut Vertex, u64) -> Result<u64, Fault>,
+    run: impl Fn(&VertexProgram, &[Vector], &mut Vertex, u64) -> Result<u64, Fault>,
 ) -> Option<String> {
     let mut vertex = case.before.clone();
     let executed = match (run(&case.program, &case.constants, &mut vertex, BUDGET), &case.fault) {

@@ -5,7 +5,7 @@ use ctm_exec::r700::{Arrays, Constants, Launch, Plane, Target};
 use ctm_exec::{Domain, Engine};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::inst::{AluInst, AluWord1, Operand};
-use ctm_isa::r700::ops::{AluOp, Chan, Domain as Numbers, Kind, Omod, Op2, PredSel, Slots, Source, Units};
+use ctm_isa::r700::ops::{AluOp, Chan, Domain as Numbers, Omod, Op2, PredSel, SideEffect, Slots, Source, Units};
 use std::collections::BTreeSet;
 
 const CHANS: [Chan; 4] = [Chan::X, Chan::Y, Chan::Z, Chan::W];
@@ -15,7 +15,7 @@ fn inst(op: AluOp, dst: u8, chan: Chan, sources: &[(u8, Chan)]) -> AluInst {
     let mut inst = AluInst::blank(op);
     inst.set_destination(dst, false, chan, true);
     if let AluWord1::Op2(word) = &mut inst.word1 {
-        word.update_pred = op.info().kind == Kind::PredSet;
+        word.update_pred = op.info().kind == SideEffect::PredSet;
     }
     for (index, &(register, chan)) in sources.iter().enumerate() {
         let source = Source::Gpr(register);
@@ -163,21 +163,21 @@ fn check(engine: &dyn Engine, line: &str) -> Result<AluOp, String> {
     let mut got: Vec<u64> = Vec::new();
     let mut wanted = expected.clone();
     match info.kind {
-        Kind::PredSet => {
+        SideEffect::PredSet => {
             let execute = wanted.pop().unwrap();
             if (execute == "execute") != (r2[0] == 1) {
                 return Err(format!("the predicate is not {execute}"));
             }
         }
-        Kind::Kill => {
+        SideEffect::Kill => {
             if wanted.pop() == Some("kill") {
                 return Err("the pixel was not killed".into());
             }
         }
-        Kind::Plain | Kind::Mova => {}
+        SideEffect::Plain | SideEffect::Mova => {}
     }
     match info.slots {
-        _ if info.kind == Kind::Mova => {
+        _ if info.kind == SideEffect::Mova => {
             let index = value(wanted[0]).0 as u32 as i32;
             let outside = 0x7fff_ffff;
             let first = if index >= 0 { index as u32 } else { outside };
@@ -192,7 +192,7 @@ fn check(engine: &dyn Engine, line: &str) -> Result<AluOp, String> {
             }
             got.push(r1[0].into());
         }
-        Slots::Pair64 if info.kind == Kind::PredSet => {
+        Slots::Pair64 if info.kind == SideEffect::PredSet => {
             if r1[0] != r1[1] {
                 return Err(format!("two results: {r1:x?}"));
             }
@@ -243,7 +243,8 @@ pub fn the_trans_unit_computes_the_same(engine: &dyn Engine) {
     let a = [0x4040_0000, 0xc000_0000, 0x7f80_0000, 0x0000_0007];
     for op in AluOp::all() {
         let info = op.info();
-        if info.units != Units::Any || info.slots != Slots::One || info.kind != Kind::Plain || info.operands == 0 {
+        if info.units != Units::Any || info.slots != Slots::One || info.kind != SideEffect::Plain || info.operands == 0
+        {
             continue;
         }
         let sources = [(0, Chan::X), (0, Chan::Y), (0, Chan::W)];

@@ -11,7 +11,7 @@ use ctm_isa::r700::Program;
 use ctm_isa::r700::inst::{Cf, ClauseBody};
 use ctm_isa::r700::ops::{DataFormat, ExportOp, MemOp, NumFormat, Sel, TexOp};
 use ctm_isa::r700::program::{Chip, Stage};
-use ctm_isa::r700::text::{Options, assemble};
+use ctm_isa::r700::text::{TextOptions, assemble};
 use ctm_isa::table::{Field, WordFormat};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -226,7 +226,7 @@ impl Vector {
             ),
         };
         let source = format!("{body}EXP: PIX0, R1.xyzw\nEXP_DONE: PIX1, R2.xyzw\nEND_OF_PROGRAM\n{}", self.behind);
-        let assembly = assemble(&source, &Options::default());
+        let assembly = assemble(&source, &TextOptions::default());
         let mut program =
             assembly.program.unwrap_or_else(|| panic!("line {}: {source}\n{:?}", self.line, assembly.diagnostics));
         program.gprs = 8;

@@ -5,14 +5,15 @@ pub mod reduce;
 
 use crate::far::FAR;
 pub use crate::tries::seeds;
-use crate::x1k::surfaces::{Array, Surfaces};
+use crate::x1k::surfaces::{PaddedArray, Surfaces};
 use ctm_exec::x1k::{Constants, Filter, Form, Launch, Memory, Plane, Sampler, Target, Wrap};
 use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, LaneOrder, LaneRows, Outcome, StartRow};
 use ctm_isa::x1k::Program;
 use ctm_isa::x1k::inst::Inst;
 use ctm_isa::x1k::ops::{Imod, InstType, Omod, RgbOp, Sel, Swizzle};
 use ctm_isa::x1k::random::{
-    CONSTANTS, COORDINATES, FlowControl, INTS, Random, Shape, StreamShape, TEMPS, program, stream as stream_program,
+    CONSTANTS, COORDINATES, FlowControl, INTS, Random, RandomContents, StreamShape, TEMPS, program,
+    stream as stream_program,
 };
 
 /// Everything of one case that is not the program.
@@ -31,20 +32,20 @@ pub struct Case {
 }
 
 /// An array of special values, with gaps between its rows or not.
-fn array(r: &mut Random, width: u32, height: u32) -> Array {
+fn array(r: &mut Random, width: u32, height: u32) -> PaddedArray {
     let channels = r.of(&[1, 2, 4, 4]);
     let pitch = width + r.of(&[0, 1, 7]);
     let elements: Vec<u32> = (0..width * height * 4).map(|_| r.value()).collect();
-    Array::with_pitch(pitch, [width, height], channels, |x, y, c| {
+    PaddedArray::with_pitch(pitch, [width, height], channels, |x, y, c| {
         elements[((y * width + x) * 4) as usize + usize::from(c)]
     })
 }
 
 /// An output that nothing has been written to.
-fn blank(r: &mut Random, width: u32, height: u32) -> Array {
+fn blank(r: &mut Random, width: u32, height: u32) -> PaddedArray {
     let channels = r.of(&[1, 2, 4, 4, 4]);
     let pitch = (width + r.of(&[0, 1, 5])).next_multiple_of(r.of(&[1, 1, 16]));
-    Array::with_pitch(pitch, [width, height], channels, |_, _, _| 0xc040_0000)
+    PaddedArray::with_pitch(pitch, [width, height], channels, |_, _, _| 0xc040_0000)
 }
 
 fn constants(r: &mut Random) -> Constants {
@@ -69,14 +70,14 @@ const fn counters(seed: u64) -> bool {
 const FORMS: [Form; 4] = [Form::Bytes { swapped: false }, Form::Bytes { swapped: true }, Form::Words, Form::Square];
 
 /// An array of elements that are no numbers as they are.
-fn other(r: &mut Random, w: u32, h: u32) -> Array {
+fn other(r: &mut Random, w: u32, h: u32) -> PaddedArray {
     let form = r.of(&FORMS);
     read_as(&array(r, w, h), form)
 }
 
 /// As many words as an array has elements, as elements of another form.
-fn read_as(array: &Array, form: Form) -> Array {
-    Array::with_pitch(array.pitch, [array.width, array.height], 1, |x, y, _| array.get(x, y)[0]).read_as(form)
+fn read_as(array: &PaddedArray, form: Form) -> PaddedArray {
+    PaddedArray::with_pitch(array.pitch, [array.width, array.height], 1, |x, y, _| array.get(x, y)[0]).read_as(form)
 }
 
 fn sampler(r: &mut Random) -> Sampler {
@@ -130,7 +131,7 @@ fn number(r: &mut Random) -> u32 {
 }
 
 /// A number of outputs of any kind, for a domain.
-fn blanks(r: &mut Random, count: u32, domain: Domain) -> Vec<Array> {
+fn blanks(r: &mut Random, count: u32, domain: Domain) -> Vec<PaddedArray> {
     let blank_one = |_| {
         let width = domain.i1 + 1 + r.below(3);
         let mut output = blank(r, width, domain.j1 + 1);
@@ -274,7 +275,8 @@ impl Case {
             };
             let mut input = array(r, w, h);
             if let Some(channels) = alike {
-                input = Array::with_pitch(input.pitch, [w, h], channels, |x, y, c| input.get(x, y)[usize::from(c)]);
+                input =
+                    PaddedArray::with_pitch(input.pitch, [w, h], channels, |x, y, c| input.get(x, y)[usize::from(c)]);
             }
             if r.one_in(4) {
                 input = read_as(&input, r.of(small));
@@ -288,7 +290,7 @@ impl Case {
             }
             let mut output = blank(r, w, h);
             if alike == Some(4) {
-                output = Array::with_pitch(output.pitch, [w, h], 4, |_, _, _| 0xc040_0000);
+                output = PaddedArray::with_pitch(output.pitch, [w, h], 4, |_, _, _| 0xc040_0000);
             }
             if r.one_in(4) {
                 output = read_as(&output, r.of(small));
@@ -345,7 +347,7 @@ impl Case {
 
 /// A kind of random programs, and how many of them a sample has.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
+pub struct CaseKind {
     pub name: &'static str,
     pub count: u64,
     pub makes: Makes,
@@ -354,36 +356,36 @@ pub struct Kind {
 #[derive(Clone, Copy, Debug)]
 pub enum Makes {
     /// Programs of a shape.
-    Program(Shape),
+    Program(RandomContents),
     /// Programs as compilers write them.
     Compiled,
     /// The same as of a shape, whose OUTPUT instructions write uncached.
-    Uncached(Shape),
+    Uncached(RandomContents),
     /// Programs that are to run as streams.
     Stream,
 }
 
-const SHAPE: Shape =
-    Shape { instructions: 24, flow: FlowControl::None, inputs: 2, watches_idle_lanes: false, relative: false };
-const STATEMENTS: Shape = Shape { instructions: 40, flow: FlowControl::Statements, ..SHAPE };
-const RAW: Shape = Shape { instructions: 16, flow: FlowControl::Raw, ..SHAPE };
+const SHAPE: RandomContents =
+    RandomContents { instructions: 24, flow: FlowControl::None, inputs: 2, watches_idle_lanes: false, relative: false };
+const STATEMENTS: RandomContents = RandomContents { instructions: 40, flow: FlowControl::Statements, ..SHAPE };
+const RAW: RandomContents = RandomContents { instructions: 16, flow: FlowControl::Raw, ..SHAPE };
 
-const fn kind(name: &'static str, count: u64, shape: Shape) -> Kind {
-    Kind { name, count, makes: Makes::Program(shape) }
+const fn kind(name: &'static str, count: u64, shape: RandomContents) -> CaseKind {
+    CaseKind { name, count, makes: Makes::Program(shape) }
 }
 
 /// All kinds: 1500 programs times `CTM_RANDOM`.
-pub const KINDS: [Kind; 10] = [
+pub const KINDS: [CaseKind; 10] = [
     kind("straight", 120, SHAPE),
-    kind("straight with quads", 60, Shape { watches_idle_lanes: true, ..SHAPE }),
+    kind("straight with quads", 60, RandomContents { watches_idle_lanes: true, ..SHAPE }),
     kind("statements", 160, STATEMENTS),
-    kind("statements with everything", 100, Shape { watches_idle_lanes: true, relative: true, ..STATEMENTS }),
-    kind("relative addresses", 120, Shape { relative: true, ..STATEMENTS }),
+    kind("statements with everything", 100, RandomContents { watches_idle_lanes: true, relative: true, ..STATEMENTS }),
+    kind("relative addresses", 120, RandomContents { relative: true, ..STATEMENTS }),
     kind("raw flow control", 100, RAW),
-    kind("raw flow control with everything", 100, Shape { watches_idle_lanes: true, relative: true, ..RAW }),
-    Kind { name: "compiled", count: 300, makes: Makes::Compiled },
-    Kind { name: "uncached writes", count: 200, makes: Makes::Uncached(STATEMENTS) },
-    Kind { name: "streams", count: 240, makes: Makes::Stream },
+    kind("raw flow control with everything", 100, RandomContents { watches_idle_lanes: true, relative: true, ..RAW }),
+    CaseKind { name: "compiled", count: 300, makes: Makes::Compiled },
+    CaseKind { name: "uncached writes", count: 200, makes: Makes::Uncached(STATEMENTS) },
+    CaseKind { name: "streams", count: 240, makes: Makes::Stream },
 ];
 
 /// The program with uncached writes: red at (green, blue), where most indices are some. They are few, so lanes meet.
@@ -424,14 +426,14 @@ fn uncached(r: &mut Random, mut program: Program) -> Program {
     program
 }
 
-impl Kind {
+impl CaseKind {
     /// The program and the case of this number.
     pub fn make(&self, seed: u64) -> (Program, Case) {
         match self.makes {
             Makes::Program(shape) => (program(seed, &shape), Case::new(seed)),
             Makes::Compiled => {
                 let r = &mut Random::new(seed ^ 0xc0de);
-                let shape = Shape {
+                let shape = RandomContents {
                     flow: FlowControl::Compiled,
                     instructions: r.of(&[3, 6, 12, 12, 24]),
                     inputs: r.of(&[0, 2, 2]),
@@ -442,7 +444,7 @@ impl Kind {
             }
             Makes::Uncached(shape) => {
                 let r = &mut Random::new(seed ^ 0x0ca0);
-                let shape = Shape {
+                let shape = RandomContents {
                     flow: r.of(&[
                         FlowControl::None,
                         FlowControl::Statements,
@@ -487,7 +489,7 @@ impl Kind {
         match kind.makes {
             Makes::Program(shape) => {
                 let instructions = shape.instructions.div_ceil(parts);
-                Self { makes: Makes::Program(Shape { instructions, ..shape }), ..kind }
+                Self { makes: Makes::Program(RandomContents { instructions, ..shape }), ..kind }
             }
             Makes::Compiled | Makes::Uncached(_) | Makes::Stream => kind,
         }

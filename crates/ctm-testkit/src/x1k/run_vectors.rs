@@ -32,7 +32,7 @@ pub struct Case {
 }
 
 /// A line of a file.
-pub struct Vector {
+pub struct RunVector {
     /// `file:line: text`.
     pub at: String,
     /// The citation above it.
@@ -44,7 +44,7 @@ pub struct Vector {
 }
 
 /// Every line of every file.
-pub fn all() -> Vec<Vector> {
+pub fn all() -> Vec<RunVector> {
     let mut vectors = Vec::new();
     for file in ["alu.txt", "fields.txt", "tex.txt"] {
         let text = crate::run_vectors(&format!("x1k/run/{file}"));
@@ -87,7 +87,7 @@ fn vector(token: &str) -> [u32; 4] {
     if let [x] = values[..] { [x; 4] } else { std::array::from_fn(|c| values.get(c).copied().unwrap_or(0)) }
 }
 
-fn parse(at: &str, truth: &str, line: &str) -> Vector {
+fn parse(at: &str, truth: &str, line: &str) -> RunVector {
     let (head, rest) = line.split_once(" :").unwrap_or_else(|| panic!("{at}: no `:`"));
     let (inputs, result) = rest.split_once('=').unwrap_or_else(|| panic!("{at}: no `=`"));
     let mut words = head.split_whitespace();
@@ -111,7 +111,7 @@ fn parse(at: &str, truth: &str, line: &str) -> Vector {
         "kill" => line.kill(),
         _ => panic!("{at}: `{verb}` is no verb"),
     };
-    Vector { at: at.into(), truth: truth.into(), subject: (verb.into(), name.into()), cases }
+    RunVector { at: at.into(), truth: truth.into(), subject: (verb.into(), name.into()), cases }
 }
 
 struct VectorLine<'a> {
@@ -538,7 +538,7 @@ pub fn run(case: &Case, engine: &dyn Engine) -> Result<(), String> {
 }
 
 /// The rows that the instructions of the vectors use: `(type, row)`.
-pub fn rows_used(vectors: &[Vector]) -> BTreeSet<(&'static str, &'static str)> {
+pub fn rows_used(vectors: &[RunVector]) -> BTreeSet<(&'static str, &'static str)> {
     let mut rows = BTreeSet::new();
     for words in vectors.iter().flat_map(|v| &v.cases).flat_map(|case| &case.words) {
         match Inst::decode(words).unwrap() {

@@ -16,7 +16,7 @@ use std::ops::{Deref, DerefMut};
 
 /// An array of 1, 2 or 4 channels, with gaps between its rows, aligned to 64 bytes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Array<W = Vec<u32>> {
+pub struct PaddedArray<W = Vec<u32>> {
     pub width: u32,
     pub height: u32,
     pub pitch: u32,
@@ -29,7 +29,7 @@ pub struct Array<W = Vec<u32>> {
     skip: usize,
 }
 
-impl Array {
+impl PaddedArray {
     /// The bits of channel c of element (x, y) are `value(x, y, c)`.
     pub fn new(width: u32, height: u32, channels: u8, value: impl Fn(u32, u32, u8) -> u32) -> Self {
         Self::with_pitch(width.next_multiple_of(32 / u32::from(channels)) + 16, [width, height], channels, value)
@@ -65,15 +65,15 @@ impl Array {
     }
 
     /// The same array in other memory: all of it, from element (0, 0) to the last one.
-    pub fn in_memory<W>(&self, of: impl FnOnce(&[u32]) -> W) -> Array<W> {
+    pub fn in_memory<W>(&self, of: impl FnOnce(&[u32]) -> W) -> PaddedArray<W> {
         let end = self.skip + self.elements(()).bytes_needed() as usize / 4;
         let words = of(&self.words[self.skip..end]);
         let Self { width, height, pitch, channels, form, mask, .. } = *self;
-        Array { width, height, pitch, channels, form, mask, words, skip: 0 }
+        PaddedArray { width, height, pitch, channels, form, mask, words, skip: 0 }
     }
 }
 
-impl<W: Deref<Target = [u32]>> Array<W> {
+impl<W: Deref<Target = [u32]>> PaddedArray<W> {
     fn at(&self, x: u32, y: u32) -> usize {
         self.skip + (y as usize * self.pitch as usize + x as usize) * usize::from(self.channels)
     }
@@ -118,8 +118,8 @@ impl<W: Deref<Target = [u32]>> Array<W> {
 /// Inputs and outputs.
 #[derive(Clone, Debug, Default)]
 pub struct Surfaces<W = Vec<u32>> {
-    pub inputs: Vec<Array<W>>,
-    pub outputs: Vec<Array<W>>,
+    pub inputs: Vec<PaddedArray<W>>,
+    pub outputs: Vec<PaddedArray<W>>,
     pub samplers: [Sampler; 4],
     /// Whether engines may see the arrays.
     pub direct: bool,
@@ -138,7 +138,7 @@ pub struct Surfaces<W = Vec<u32>> {
 impl Surfaces {
     /// Two outputs with gaps between their rows, which engines may write themselves.
     pub fn two_outputs() -> Self {
-        let output = |_| Array::with_pitch(70, [64, 8], 4, |x, y, _| x ^ y);
+        let output = |_| PaddedArray::with_pitch(70, [64, 8], 4, |x, y, _| x ^ y);
         Self { outputs: (0..2).map(output).collect(), direct: true, ..Self::default() }
     }
 
@@ -160,7 +160,7 @@ impl Surfaces {
 
 impl<W: Deref<Target = [u32]>> Surfaces<W> {
     /// The contents of an input, and its sampler.
-    fn source(&self, index: u8) -> Option<(&Array<W>, Sampler)> {
+    fn source(&self, index: u8) -> Option<(&PaddedArray<W>, Sampler)> {
         if self.feedback == Some(index) {
             return self.outputs.first().map(|array| (array, Sampler::default()));
         }

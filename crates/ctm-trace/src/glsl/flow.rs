@@ -7,7 +7,7 @@ use super::{NameSet, NameTable, likeness};
 use ctm_exec::observe::At;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::inst::{AluInst, Cf, CfExport, ClauseBody, Fetch, Group, Kcache};
-use ctm_isa::r700::ops::{ExportType, KcacheMode, Kind, Sel, Slots, Source, SpecialSel, Unit};
+use ctm_isa::r700::ops::{AluUnit, ExportType, KcacheMode, Sel, SideEffect, Slots, Source, SpecialSel};
 use ctm_jobs::draw::{Part, UniformPlace};
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ impl KnownConstants {
 
 /// An element of a register, or a previous result.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Value {
+pub(super) struct FlowValue {
     made: NameSet,
     /// The name whose value it is, unchanged.
     copy: NameSet,
@@ -76,7 +76,7 @@ pub(super) struct Value {
     line: Option<usize>,
 }
 
-impl Value {
+impl FlowValue {
     /// The value of a name.
     pub(super) fn named(number: usize) -> Self {
         let name = NameSet::from([number]);
@@ -86,7 +86,7 @@ impl Value {
 
 /// The destination of an exported element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Output {
+pub(super) enum ExportedElement {
     Position,
     Pixel(u8),
     Depth,
@@ -96,7 +96,7 @@ pub(super) enum Output {
 
 /// The names that operands bring.
 #[derive(Clone, Debug, Default)]
-struct Reads {
+struct OperandNames {
     named: NameSet,
     made: NameSet,
     /// Operands that no name is of, with their lines.
@@ -108,8 +108,8 @@ struct Reads {
 /// The weight of a number that both texts have, beside likenesses of names.
 const LITERAL: f64 = 0.4;
 
-impl Reads {
-    fn add(&mut self, value: &Value) {
+impl OperandNames {
+    fn add(&mut self, value: &FlowValue) {
         self.named.extend(&value.copy);
         self.made.extend(&value.made);
         self.lines.extend(value.line.map(|line| (value.made.clone(), line)));
@@ -182,14 +182,14 @@ impl Reads {
 
 /// The way of names through a program.
 #[derive(Debug, Default)]
-pub(super) struct Flow {
+pub(super) struct NameFlow {
     /// Lines of instructions, and of units of groups.
     pub(super) lines: BTreeMap<(At, Option<u8>), usize>,
     /// NameSet that exported parameters are made of, by parameter and element.
     pub(super) parameters: BTreeMap<(u8, u8), NameSet>,
-    registers: BTreeMap<(u8, u8), Value>,
+    registers: BTreeMap<(u8, u8), FlowValue>,
     /// Results of the previous group: x, y, z, w, t.
-    previous: [Value; 5],
+    previous: [FlowValue; 5],
     /// NameSet of the conditions around, innermost last.
     conditions: Vec<NameSet>,
 }
@@ -198,17 +198,17 @@ pub(super) struct Flow {
 struct Reading<'a> {
     constants: &'a KnownConstants,
     lines: &'a [CodeLine],
-    output: &'a dyn Fn(Output) -> Option<usize>,
+    output: &'a dyn Fn(ExportedElement) -> Option<usize>,
 }
 
-impl Flow {
+impl NameFlow {
     /// Reads a program whose registers start with these values.
     pub(super) fn of(
         program: &Program,
-        start: &BTreeMap<(u8, u8), Value>,
+        start: &BTreeMap<(u8, u8), FlowValue>,
         constants: &KnownConstants,
         shader: &GlslShader,
-        output: &dyn Fn(Output) -> Option<usize>,
+        output: &dyn Fn(ExportedElement) -> Option<usize>,
     ) -> Self {
         let reading = Reading { constants, lines: &shader.lines, output };
         let mut flow = Self { registers: start.clone(), ..Self::default() };
@@ -257,7 +257,7 @@ impl Flow {
     }
 
     /// Writes an element.
-    fn write(&mut self, place: (u8, u8), value: Value) {
+    fn write(&mut self, place: (u8, u8), value: FlowValue) {
         if self.conditions.iter().all(NameSet::is_empty) {
             self.registers.insert(place, value);
             return;
@@ -266,11 +266,11 @@ impl Flow {
         let mut made = value.made;
         made.extend(&known.made);
         self.conditions.iter().for_each(|of| made.extend(of));
-        *known = Value { made, copy: NameSet::new(), line: value.line };
+        *known = FlowValue { made, copy: NameSet::new(), line: value.line };
     }
 
-    fn operands(&self, group: &Group, inst: &AluInst, locks: &[Kcache; 2], reading: &Reading<'_>) -> Reads {
-        let mut reads = Reads::default();
+    fn operands(&self, group: &Group, inst: &AluInst, locks: &[Kcache; 2], reading: &Reading<'_>) -> OperandNames {
+        let mut reads = OperandNames::default();
         for operand in inst.operands() {
             let element = operand.chan as usize;
             let constant = |buffer, constant| reading.constants.elements.get(&(buffer, constant, element)).copied();
@@ -301,11 +301,11 @@ impl Flow {
 
     fn group(&mut self, at: At, group: &Group, locks: &[Kcache; 2], reading: &Reading<'_>) {
         // All operands are read before anything is written.
-        let mut own: Vec<Reads> =
+        let mut own: Vec<OperandNames> =
             group.slots.iter().map(|slot| self.operands(group, &slot.inst, locks, reading)).collect();
         // Reductions make one result of the operands of several slots.
-        let is_joined = |unit: Unit, inst: &AluInst| inst.op().info().slots != Slots::One && unit != Unit::T;
-        let mut joined = Reads::default();
+        let is_joined = |unit: AluUnit, inst: &AluInst| inst.op().info().slots != Slots::One && unit != AluUnit::T;
+        let mut joined = OperandNames::default();
         for (slot, reads) in group.slots.iter().zip(&own) {
             if is_joined(slot.unit, &slot.inst) {
                 joined.join(reads);
@@ -316,21 +316,21 @@ impl Flow {
                 *reads = joined.clone();
             }
         }
-        let mut results: [Value; 5] = Default::default();
+        let mut results: [FlowValue; 5] = Default::default();
         for (slot, reads) in group.slots.iter().zip(own) {
             let op = slot.inst.op();
             let line = reads.line(reading.lines);
             if let Some(line) = line {
                 self.lines.insert((at, Some(slot.unit as u8)), line);
             }
-            if op.info().kind == Kind::PredSet
+            if op.info().kind == SideEffect::PredSet
                 && let Some(condition) = self.conditions.last_mut()
             {
                 condition.extend(&reads.made);
             }
             let is_move = op.name() == "MOV";
             let copy = if is_move { reads.named.clone() } else { NameSet::new() };
-            results[slot.unit as usize] = Value { made: reads.made, copy, line };
+            results[slot.unit as usize] = FlowValue { made: reads.made, copy, line };
         }
         for slot in &group.slots {
             let (register, is_relative, element) = slot.inst.destination();
@@ -342,7 +342,7 @@ impl Flow {
     }
 
     fn fetch(&mut self, at: At, fetch: &Fetch, reading: &Reading<'_>) {
-        let mut reads = Reads::default();
+        let mut reads = OperandNames::default();
         let (register, sels) = match fetch {
             Fetch::Tex(texture) => {
                 let word = &texture.word2;
@@ -373,8 +373,8 @@ impl Flow {
         for (n, sel) in (0u8..).zip(sels) {
             let value = match sel {
                 Sel::Mask => continue,
-                Sel::Zero | Sel::One => Value::default(),
-                _ => Value { made: reads.made.clone(), copy: NameSet::new(), line },
+                Sel::Zero | Sel::One => FlowValue::default(),
+                _ => FlowValue { made: reads.made.clone(), copy: NameSet::new(), line },
             };
             self.write((register, n), value);
         }
@@ -389,13 +389,13 @@ impl Flow {
             for (to, sel) in (0u8..).zip([word.sel_x, word.sel_y, word.sel_z, word.sel_w]) {
                 let value = element(sel).and_then(|of| self.registers.get(&(register, of)));
                 let output = match export.kind {
-                    ExportType::Param => Output::Parameter(number, to),
-                    ExportType::Pos if number == 60 => Output::Position,
-                    ExportType::Pixel if number < 8 => Output::Pixel(number),
-                    ExportType::Pixel if number == 61 => Output::Depth,
+                    ExportType::Param => ExportedElement::Parameter(number, to),
+                    ExportType::Pos if number == 60 => ExportedElement::Position,
+                    ExportType::Pixel if number < 8 => ExportedElement::Pixel(number),
+                    ExportType::Pixel if number == 61 => ExportedElement::Depth,
                     ExportType::Pos | ExportType::Pixel => continue,
                 };
-                if let (Output::Parameter(..), Some(value)) = (output, value) {
+                if let (ExportedElement::Parameter(..), Some(value)) = (output, value) {
                     self.parameters.insert((number, to), value.made.clone());
                 }
                 if sel != Sel::Mask {

@@ -13,7 +13,7 @@ mod text;
 
 use ctm_exec::observe::At;
 use ctm_jobs::draw::Pair;
-use flow::{Flow, KnownConstants, Output, Value};
+use flow::{ExportedElement, FlowValue, KnownConstants, NameFlow};
 use std::collections::{BTreeMap, BTreeSet};
 use text::GlslShader;
 
@@ -69,17 +69,17 @@ impl GlslLines {
         for attribute in pair.attributes() {
             let name = if attribute.name.is_empty() { last.clone() } else { Some(attribute.name.clone()) };
             if let Some(number) = name.as_deref().and_then(|name| names.find(name)) {
-                start.extend((0..4).map(|element| ((attribute.gpr, element), Value::named(number))));
+                start.extend((0..4).map(|element| ((attribute.gpr, element), FlowValue::named(number))));
             }
             last = name;
         }
         let constants = KnownConstants::of(&pair.vertex, &names);
         let position = names.find("gl_Position");
         let of_vertex = |output| match output {
-            Output::Position => position,
-            Output::Pixel(_) | Output::Depth | Output::Parameter(..) => None,
+            ExportedElement::Position => position,
+            ExportedElement::Pixel(_) | ExportedElement::Depth | ExportedElement::Parameter(..) => None,
         };
-        let mut flow = Flow::of(&pair.vertex.program, &start, &constants, &shaders[0], &of_vertex);
+        let mut flow = NameFlow::of(&pair.vertex.program, &start, &constants, &shaders[0], &of_vertex);
         // Exported elements with names.
         let mut exported = BTreeMap::new();
         for (&place, made) in &flow.parameters {
@@ -88,10 +88,10 @@ impl GlslLines {
             }
         }
         let of_parameters = |output| match output {
-            Output::Parameter(number, element) => exported.get(&(number, element)).copied(),
+            ExportedElement::Parameter(number, element) => exported.get(&(number, element)).copied(),
             other => of_vertex(other),
         };
-        flow = Flow::of(&pair.vertex.program, &start, &constants, &shaders[0], &of_parameters);
+        flow = NameFlow::of(&pair.vertex.program, &start, &constants, &shaders[0], &of_parameters);
 
         let mut start = BTreeMap::new();
         for (register, input) in (0u8..).zip(&links.inputs) {
@@ -100,25 +100,25 @@ impl GlslLines {
             };
             for element in 0..4u8 {
                 let name = u8::try_from(number).ok().and_then(|number| exported.get(&(number, element)));
-                start.extend(name.map(|&name| ((register, element), Value::named(name))));
+                start.extend(name.map(|&name| ((register, element), FlowValue::named(name))));
             }
         }
         let fragment = names.find("gl_FragCoord");
         if let (Some(register), Some(fragment)) = (links.position, fragment) {
-            start.extend((0..4).map(|element| ((register, element), Value::named(fragment))));
+            start.extend((0..4).map(|element| ((register, element), FlowValue::named(fragment))));
         }
         if let (Some((register, element)), Some(front)) = (links.face, names.find("gl_FrontFacing")) {
-            start.insert((register, element), Value::named(front));
+            start.insert((register, element), FlowValue::named(front));
         }
         let (depth, colours) = (names.find("gl_FragDepth"), shaders[1].colours(&names));
         let of_pixel = |output| match output {
-            Output::Pixel(number) => colours.get(&number).copied(),
-            Output::Depth => depth,
-            Output::Position | Output::Parameter(..) => None,
+            ExportedElement::Pixel(number) => colours.get(&number).copied(),
+            ExportedElement::Depth => depth,
+            ExportedElement::Position | ExportedElement::Parameter(..) => None,
         };
         let pixels =
-            Flow::of(&pair.pixel.program, &start, &KnownConstants::of(&pair.pixel, &names), &shaders[1], &of_pixel);
-        let lines = |(name, text): (&str, &str), flow: Flow| Self {
+            NameFlow::of(&pair.pixel.program, &start, &KnownConstants::of(&pair.pixel, &names), &shaders[1], &of_pixel);
+        let lines = |(name, text): (&str, &str), flow: NameFlow| Self {
             name: name.to_owned(),
             lines: text.lines().map(str::to_owned).collect(),
             line_of: flow.lines,

@@ -1,9 +1,9 @@
 //! A job with the files that it names, in its directory.
 
 use super::items;
-use super::tree::{self, Place, Step, at_mut, key};
+use super::tree::{self, PathStep, ValuePath, at_mut, key};
 use ctm_files::FileKind;
-use ctm_files::array::{Items, Kind};
+use ctm_files::array::{ArrayFileKind, Items};
 use ctm_files::render::Report;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::{r700, x1k};
@@ -20,7 +20,7 @@ pub(super) fn wrong(rule: &'static str, message: impl Into<String>) -> JobError 
 
 /// A file that the job names.
 #[derive(Clone)]
-pub(super) enum File {
+pub(super) enum NamedFile {
     /// A program's text.
     Text(Arc<str>),
     /// An array; for meshes how many rows a primitive has.
@@ -31,7 +31,7 @@ pub(super) enum File {
     Other(Arc<[u8]>),
 }
 
-impl File {
+impl NamedFile {
     pub(super) fn bytes(&self) -> Vec<u8> {
         match self {
             Self::Text(text) => text.as_bytes().to_vec(),
@@ -52,9 +52,9 @@ impl File {
 
 /// A job with its files.
 #[derive(Clone)]
-pub(super) struct State {
+pub(super) struct JobFiles {
     pub(super) root: Table,
-    pub(super) files: BTreeMap<String, File>,
+    pub(super) files: BTreeMap<String, NamedFile>,
 }
 
 /// The name of the job file.
@@ -86,18 +86,20 @@ pub fn program_text(path: &Path, isa: Option<Isa>) -> Result<(String, &'static s
     reader.flag("size", "1x1");
     let programs = reader.finish()?.programs()?;
     match programs.last().map(|pass| &pass.program) {
-        Some(AnyProgram::X1k(program)) => Ok((x1k::text::disassemble(program, &x1k::text::Options::default()), "x1k")),
+        Some(AnyProgram::X1k(program)) => {
+            Ok((x1k::text::disassemble(program, &x1k::text::ListingOptions::default()), "x1k"))
+        }
         Some(AnyProgram::R700(program)) => {
-            Ok((r700::text::disassemble(program, &r700::text::Options::default()), "psh"))
+            Ok((r700::text::disassemble(program, &r700::text::TextOptions::default()), "psh"))
         }
         None => Err(wrong("no-program", format!("{} has no program", path.display()))),
     }
 }
 
-impl State {
+impl JobFiles {
     /// Reads every file that the job names, and gives it a name in the job's directory.
     pub(super) fn collect(&mut self, base: &Path) -> Result<(), JobError> {
-        let strings: Vec<(Place, String)> = tree::all(&self.root)
+        let strings: Vec<(ValuePath, String)> = tree::all(&self.root)
             .into_iter()
             .filter_map(|(place, node)| match &node.value {
                 Value::String(text) => Some((place, text.clone())),
@@ -118,7 +120,7 @@ impl State {
                         let file = self.file_of(&path, &place, bytes);
                         let mut name = match &file {
                             // Pictures become arrays.
-                            File::Items(..) => Path::new(&file_name).with_extension("npy").display().to_string(),
+                            NamedFile::Items(..) => Path::new(&file_name).with_extension("npy").display().to_string(),
                             _ => file_name,
                         };
                         while self.files.contains_key(&name) || name == JOB {
@@ -139,26 +141,26 @@ impl State {
         Ok(())
     }
 
-    fn file_of(&self, path: &Path, place: &[Step], bytes: Vec<u8>) -> File {
+    fn file_of(&self, path: &Path, place: &[PathStep], bytes: Vec<u8>) -> NamedFile {
         if PROGRAMS.contains(&key(place)) {
             let is_text = matches!(
                 extension(&path.display().to_string()).as_str(),
                 "x1k" | "psh" | "vsh" | "gsh" | "csh" | "r700"
             );
             return match String::from_utf8(bytes) {
-                Ok(text) if is_text => File::Text(text.into()),
-                Ok(text) => File::Other(text.into_bytes().into()),
-                Err(error) => File::Other(error.into_bytes().into()),
+                Ok(text) if is_text => NamedFile::Text(text.into()),
+                Ok(text) => NamedFile::Other(text.into_bytes().into()),
+                Err(error) => NamedFile::Other(error.into_bytes().into()),
             };
         }
         let is_mesh = key(place) == "mesh";
-        match Kind::of(path) {
-            Some(Kind::Raw) if !is_mesh => File::Raw(bytes.into()),
+        match ArrayFileKind::of(path) {
+            Some(ArrayFileKind::Raw) if !is_mesh => NamedFile::Raw(bytes.into()),
             Some(kind) => match items::read(kind, &bytes) {
-                Some(read) => File::Items(read.into(), is_mesh.then_some(3)),
-                None => File::Other(bytes.into()),
+                Some(read) => NamedFile::Items(read.into(), is_mesh.then_some(3)),
+                None => NamedFile::Other(bytes.into()),
             },
-            None => File::Other(bytes.into()),
+            None => NamedFile::Other(bytes.into()),
         }
     }
 
@@ -174,8 +176,8 @@ impl State {
     /// Bytes of all files, and lines of program texts.
     pub(super) fn size(&self) -> (u64, usize) {
         let bytes = self.files.values().map(|file| file.bytes().len() as u64).sum::<u64>();
-        let lines = |file: &File| match file {
-            File::Text(text) => text.lines().filter(|line| !line.trim().is_empty()).count(),
+        let lines = |file: &NamedFile| match file {
+            NamedFile::Text(text) => text.lines().filter(|line| !line.trim().is_empty()).count(),
             _ => 0,
         };
         (bytes + self.root.print().len() as u64, self.files.values().map(lines).sum())

@@ -1,15 +1,17 @@
 //! Arrays: cut, emptied, thinned.
 
-use ctm_files::array::{Array, Items, Kind, Values};
+use ctm_files::array::{Array, ArrayFileKind, Items, Values};
 use ctm_jobs::draw::Mesh;
 use std::ops::Range;
 
 /// The items of an array file that can be cut; pictures become arrays of the same meaning. `None`: files of another kind.
-pub(super) fn read(kind: Kind, bytes: &[u8]) -> Option<Items> {
+pub(super) fn read(kind: ArrayFileKind, bytes: &[u8]) -> Option<Items> {
     match kind {
-        Kind::Npy => Items::from_npy(bytes).ok(),
-        Kind::Png | Kind::Pfm => Array::from_bytes(kind, bytes, None).ok().map(|array| of_picture(&array)),
-        Kind::Raw => None,
+        ArrayFileKind::Npy => Items::from_npy(bytes).ok(),
+        ArrayFileKind::Png | ArrayFileKind::Pfm => {
+            Array::from_bytes(kind, bytes, None).ok().map(|array| of_picture(&array))
+        }
+        ArrayFileKind::Raw => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! A whole job made smaller: its keys, domain, numbers, arrays, meshes and programs, as files that run on their own.
 
-use super::files::{File, JOB, PROGRAMS, State, extension, program_text, wrong};
-use super::tree::{self, Place, Step, at_mut, key, node};
+use super::files::{JOB, JobFiles, NamedFile, PROGRAMS, extension, program_text, wrong};
+use super::tree::{self, PathStep, ValuePath, at_mut, key, node};
 use super::{items, narrowed, reduce, textures, thinned};
 use ctm_draw::state::Topology;
 use ctm_exec::Control;
@@ -11,7 +11,7 @@ use ctm_files::render::{Report, Source};
 use ctm_files::save::scratch;
 use ctm_isa::{r700, x1k};
 use ctm_jobs::draw::{Drawing, Mesh, TOPOLOGIES};
-use ctm_jobs::job::tree::{Node, Table, Tree, Value};
+use ctm_jobs::job::tree::{PlacedValue, Table, Tree, Value};
 use ctm_jobs::job::{JobError, Reader, read_file};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -86,9 +86,9 @@ pub fn reduce_job(
     } else {
         Reader::for_file(job)?.finish()?.programs()?;
     }
-    let mut state = State { root: tree.root, files: BTreeMap::new() };
+    let mut state = JobFiles { root: tree.root, files: BTreeMap::new() };
     state.collect(job.parent().unwrap_or(Path::new("")))?;
-    let none = State { root: Table::default(), files: BTreeMap::new() };
+    let none = JobFiles { root: Table::default(), files: BTreeMap::new() };
     let mut work = Work { directory, control, is_drawing, state: none, holds, tries: 0, failed: None };
     work.put(&state).map_err(|error| wrong("cannot-write", error))?;
     work.state = state;
@@ -134,7 +134,7 @@ struct Work<'a> {
     control: &'a Control,
     is_drawing: bool,
     /// The smallest state that passed the test; the directory has its files.
-    state: State,
+    state: JobFiles,
     holds: &'a mut dyn FnMut(Kept<'_>) -> bool,
     tries: u64,
     /// Why a file could not be written.
@@ -143,7 +143,7 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// Writes a state to the directory, for a try.
-    fn put(&self, state: &State) -> Result<(), String> {
+    fn put(&self, state: &JobFiles) -> Result<(), String> {
         let cannot =
             |name: &str, e: std::io::Error| format!("{} cannot be written: {e}", self.directory.join(name).display());
         for (name, file) in &state.files {
@@ -205,7 +205,7 @@ impl Work<'_> {
     }
 
     /// Goes over to another state if the test holds for it.
-    fn attempt(&mut self, mut next: State) -> bool {
+    fn attempt(&mut self, mut next: JobFiles) -> bool {
         if self.failed.is_some() || self.control.is_cancelled() {
             return false;
         }
@@ -227,7 +227,7 @@ impl Work<'_> {
     }
 
     /// The same with a value changed.
-    fn change(&mut self, place: &[Step], value: Value) -> bool {
+    fn change(&mut self, place: &[PathStep], value: Value) -> bool {
         let mut next = self.state.clone();
         match at_mut(&mut next.root, place) {
             Some(there) => *there = value,
@@ -237,27 +237,28 @@ impl Work<'_> {
     }
 
     /// The same with a file changed.
-    fn exchange(&mut self, name: &str, file: File) -> bool {
+    fn exchange(&mut self, name: &str, file: NamedFile) -> bool {
         let mut next = self.state.clone();
         next.files.insert(name.to_owned(), file);
         self.attempt(next)
     }
 
-    fn value(&mut self, place: &[Step]) -> Option<&Value> {
+    fn value(&mut self, place: &[PathStep]) -> Option<&Value> {
         at_mut(&mut self.state.root, place).map(|value| &*value)
     }
 
-    fn places(&self, wanted: impl Fn(&Place, &Node) -> bool) -> Vec<Place> {
+    fn places(&self, wanted: impl Fn(&ValuePath, &PlacedValue) -> bool) -> Vec<ValuePath> {
         tree::all(&self.state.root).into_iter().filter(|(place, node)| wanted(place, node)).map(|(p, _)| p).collect()
     }
 
     /// Meshes become arrays of vertices, textures arrays of texels, and programs texts, where the test holds for that.
     fn convert(&mut self) {
         self.convert_textures();
-        let is_mesh = |place: &Place, node: &Node| key(place) == "mesh" && matches!(node.value, Value::String(_));
+        let is_mesh =
+            |place: &ValuePath, node: &PlacedValue| key(place) == "mesh" && matches!(node.value, Value::String(_));
         for (number, place) in self.places(is_mesh).into_iter().enumerate() {
             let Some(Value::String(name)) = self.value(&place).cloned() else { continue };
-            if matches!(self.state.files.get(&name), Some(File::Items(..))) {
+            if matches!(self.state.files.get(&name), Some(NamedFile::Items(..))) {
                 continue;
             }
             let path = self.directory.join(&name);
@@ -266,7 +267,7 @@ impl Work<'_> {
             let mut next = self.state.clone();
             let file = format!("mesh{number}.npy");
             let rows = rows_of(mesh.topology);
-            next.files.insert(file.clone(), File::Items(items::of_mesh(&mesh).into(), Some(rows)));
+            next.files.insert(file.clone(), NamedFile::Items(items::of_mesh(&mesh).into(), Some(rows)));
             if let Some(table) = tree::table_of(&mut next.root, &place) {
                 table.set("mesh", node(Value::String(file)));
                 let topology = TOPOLOGIES.iter().find(|row| row.1 == mesh.topology).map(|row| row.0);
@@ -277,13 +278,13 @@ impl Work<'_> {
             self.attempt(next);
         }
         let images: Vec<String> =
-            self.programs().filter(|(_, file)| matches!(file, File::Other(_))).map(|p| p.0).collect();
+            self.programs().filter(|(_, file)| matches!(file, NamedFile::Other(_))).map(|p| p.0).collect();
         for name in images {
             let Ok((text, extension)) = program_text(&self.directory.join(&name), None) else { continue };
             let file = Path::new(&name).with_extension(extension).display().to_string();
             let mut next = self.state.clone();
-            next.files.insert(file.clone(), File::Text(text.into()));
-            let named = |_: &Place, node: &Node| matches!(&node.value, Value::String(text) if *text == name);
+            next.files.insert(file.clone(), NamedFile::Text(text.into()));
+            let named = |_: &ValuePath, node: &PlacedValue| matches!(&node.value, Value::String(text) if *text == name);
             for place in self.places(named) {
                 if let Some(value) = at_mut(&mut next.root, &place) {
                     *value = Value::String(file.clone());
@@ -294,9 +295,9 @@ impl Work<'_> {
     }
 
     fn convert_textures(&mut self) {
-        let is_texture = |place: &Place, _: &Node| {
+        let is_texture = |place: &ValuePath, _: &PlacedValue| {
             let file = textures::named(&self.state, place).and_then(|name| self.state.files.get(&name));
-            key(place) == "data" && matches!(file, Some(File::Other(_)))
+            key(place) == "data" && matches!(file, Some(NamedFile::Other(_)))
         };
         for place in self.places(is_texture) {
             let mut states = textures::as_arrays(&self.state, &place, self.is_drawing).into_iter();
@@ -306,15 +307,15 @@ impl Work<'_> {
             // Its numbers can be emptied; files that the reader of textures refuses are not tested.
             if let Some(name) = textures::named(&self.state, &place)
                 && let Some(file) = self.state.files.get_mut(&name)
-                && let File::Other(bytes) = file
+                && let NamedFile::Other(bytes) = file
             {
-                *file = File::Raw(Arc::clone(bytes));
+                *file = NamedFile::Raw(Arc::clone(bytes));
             }
         }
     }
 
     /// Files that the job names as programs.
-    fn programs(&self) -> impl Iterator<Item = (String, File)> {
+    fn programs(&self) -> impl Iterator<Item = (String, NamedFile)> {
         let all = tree::all(&self.state.root).into_iter();
         let named = all.filter(|(place, _)| PROGRAMS.contains(&key(place)));
         let found = named.filter_map(|(_, node)| match &node.value {
@@ -329,20 +330,20 @@ impl Work<'_> {
         self.take_away();
         self.shrink_arrays();
         self.shrink_numbers();
-        let texts: Vec<(String, File)> = self.programs().collect();
+        let texts: Vec<(String, NamedFile)> = self.programs().collect();
         for (name, file) in texts {
-            let File::Text(text) = file else { continue };
+            let NamedFile::Text(text) = file else { continue };
             let is_x1k = extension(&name) == "x1k";
             let same = Arc::clone(&text);
             let small = reduce(&text, self.control, &mut |text| {
                 if *text == *same {
                     return true;
                 }
-                assembles(text, is_x1k) && self.exchange(&name, File::Text(text.into()))
+                assembles(text, is_x1k) && self.exchange(&name, NamedFile::Text(text.into()))
             });
             // The last tried text may differ from the remaining one.
             if small != *text {
-                self.exchange(&name, File::Text(small.into()));
+                self.exchange(&name, NamedFile::Text(small.into()));
             }
         }
     }
@@ -351,7 +352,7 @@ impl Work<'_> {
     fn shrink_domains(&mut self) {
         let domains = self.places(|place, node| key(place) == "domain" && matches!(node.value, Value::Array(_)));
         for place in domains {
-            let sides = |list: &[Node]| -> Option<Vec<i128>> {
+            let sides = |list: &[PlacedValue]| -> Option<Vec<i128>> {
                 list.iter().map(|n| if let Value::Integer(n) = n.value { Some(n) } else { None }).collect()
             };
             let Some(Value::Array(list)) = self.value(&place) else { continue };
@@ -373,7 +374,7 @@ impl Work<'_> {
 
     /// Removes keys, and members of lists of tables or of rows, where the test holds without them.
     fn take_away(&mut self) {
-        let has_members = |node: &Node| match &node.value {
+        let has_members = |node: &PlacedValue| match &node.value {
             Value::Array(list) => {
                 list.len() > 1 && list.iter().all(|n| matches!(n.value, Value::Table(_) | Value::Array(_)))
             }
@@ -389,9 +390,9 @@ impl Work<'_> {
         }
         let mut at = 0;
         // Without a size a picture would be larger.
-        let can_go = |place: &Place, _: &Node| match &place[..] {
-            [Step::Key(key)] => key != "size",
-            [.., last] => matches!(last, Step::Key(_)),
+        let can_go = |place: &ValuePath, _: &PlacedValue| match &place[..] {
+            [PathStep::Key(key)] => key != "size",
+            [.., last] => matches!(last, PathStep::Key(_)),
             [] => false,
         };
         while let Some(place) = self.places(can_go).into_iter().nth(at) {
@@ -403,17 +404,16 @@ impl Work<'_> {
 
     /// Numbers become 0, 1, or shorter.
     fn shrink_numbers(&mut self) {
-        let free = |place: &Place| !CHOICES.contains(&key(place)) && key(place) != "domain";
-        let is_number = |node: &Node| match &node.value {
+        let free = |place: &ValuePath| !CHOICES.contains(&key(place)) && key(place) != "domain";
+        let is_number = |node: &PlacedValue| match &node.value {
             Value::Integer(_) | Value::Float(_) => true,
             Value::String(text) => text.starts_with("0x"),
             _ => false,
         };
-        let is_row =
-            |node: &Node| matches!(&node.value, Value::Array(list) if list.len() > 1 && list.iter().all(is_number));
+        let is_row = |node: &PlacedValue| matches!(&node.value, Value::Array(list) if list.len() > 1 && list.iter().all(is_number));
         for place in self.places(|place, node| free(place) && is_row(node)) {
             let Some(Value::Array(list)) = self.value(&place) else { continue };
-            let (length, zero) = (list.len(), |node: &Node| matches!(node.value, Value::Integer(0)));
+            let (length, zero) = (list.len(), |node: &PlacedValue| matches!(node.value, Value::Integer(0)));
             if !list.iter().all(zero) {
                 self.change(&place, Value::Array((0..length).map(|_| node(Value::Integer(0))).collect()));
             }
@@ -447,7 +447,7 @@ impl Work<'_> {
     }
 
     /// The smallest number between 1, which is too small, and `n`, as far as halving finds it.
-    fn halve(&mut self, place: &[Step], n: i128) -> bool {
+    fn halve(&mut self, place: &[PathStep], n: i128) -> bool {
         let sign = n.signum();
         let (mut low, mut high) = (1, n.abs());
         while high - low > 1 {
@@ -459,8 +459,8 @@ impl Work<'_> {
 
     /// Inputs without a `wrap` say the default, which allows arrays smaller than the domain.
     fn state_wraps(&mut self) {
-        let is_input = |place: &Place, _: &Node| {
-            key(place) == "data" && place.iter().any(|step| matches!(step, Step::Key(list) if list == "texture"))
+        let is_input = |place: &ValuePath, _: &PlacedValue| {
+            key(place) == "data" && place.iter().any(|step| matches!(step, PathStep::Key(list) if list == "texture"))
         };
         for place in self.places(is_input) {
             let mut next = self.state.clone();
@@ -479,16 +479,16 @@ impl Work<'_> {
         let names: Vec<String> = self.state.files.keys().cloned().collect();
         for name in names {
             match self.state.files.get(&name) {
-                Some(File::Items(items, None)) => {
+                Some(NamedFile::Items(items, None)) => {
                     let items = Arc::clone(items);
                     self.cut(&name, &items);
                 }
-                Some(File::Items(items, Some(rows))) => {
+                Some(NamedFile::Items(items, Some(rows))) => {
                     let (items, rows) = (Arc::clone(items), *rows);
                     let count = items.shape.first().map_or(0, |&n| n / rows);
                     thinned(count, &mut |stay| {
                         let stay = stay.iter().flat_map(|&n| n * rows..(n + 1) * rows);
-                        self.exchange(&name, File::Items(items::chosen(&items, 0, stay).into(), Some(rows)))
+                        self.exchange(&name, NamedFile::Items(items::chosen(&items, 0, stay).into(), Some(rows)))
                     });
                 }
                 _ => {}
@@ -502,7 +502,7 @@ impl Work<'_> {
         for axis in items::axes(whole) {
             let length = now.shape.get(axis).copied().unwrap_or(1);
             let of = |range: std::ops::Range<usize>| -> Arc<Items> { items::chosen(&now, axis, range).into() };
-            let range = narrowed(length, &mut |range| self.exchange(name, File::Items(of(range), None)));
+            let range = narrowed(length, &mut |range| self.exchange(name, NamedFile::Items(of(range), None)));
             if range.len() != length {
                 now = of(range);
             }
@@ -513,18 +513,19 @@ impl Work<'_> {
     fn empty(&mut self, name: &str) {
         let Some(file) = self.state.files.get(name).cloned() else { return };
         let (length, unit) = match &file {
-            File::Items(items, _) => (items.bytes.len(), items.item_bytes),
-            File::Raw(bytes) => (bytes.len(), 4),
-            File::Text(_) | File::Other(_) => return,
+            NamedFile::Items(items, _) => (items.bytes.len(), items.item_bytes),
+            NamedFile::Raw(bytes) => (bytes.len(), 4),
+            NamedFile::Text(_) | NamedFile::Other(_) => return,
         };
         let mut parts: VecDeque<_> = std::iter::once(0..length.div_ceil(unit)).collect();
         for _ in 0..EMPTYINGS {
             let Some(part) = parts.pop_front() else { return };
             let range = part.start * unit..(part.end * unit).min(length);
             let next = match self.state.files.get(name) {
-                Some(File::Items(items, rows)) => items::emptied(&items.bytes, range)
-                    .map(|bytes| File::Items(Items { bytes, shape: items.shape.clone(), ..**items }.into(), *rows)),
-                Some(File::Raw(bytes)) => items::emptied(bytes, range).map(|bytes| File::Raw(bytes.into())),
+                Some(NamedFile::Items(items, rows)) => items::emptied(&items.bytes, range).map(|bytes| {
+                    NamedFile::Items(Items { bytes, shape: items.shape.clone(), ..**items }.into(), *rows)
+                }),
+                Some(NamedFile::Raw(bytes)) => items::emptied(bytes, range).map(|bytes| NamedFile::Raw(bytes.into())),
                 _ => return,
             };
             let Some(next) = next else { continue };
@@ -550,7 +551,7 @@ fn assembles(text: &str, is_x1k: bool) -> bool {
     let words = if is_x1k {
         x1k::text::assemble(text).program.map(|program| program.words.len())
     } else {
-        r700::text::assemble(text, &r700::text::Options::default()).program.map(|program| program.words.len())
+        r700::text::assemble(text, &r700::text::TextOptions::default()).program.map(|program| program.words.len())
     };
     words.is_some_and(|words| words > 0)
 }

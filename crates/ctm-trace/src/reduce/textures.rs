@@ -1,30 +1,30 @@
 //! Textures in files of their own formats as arrays, which can be cut.
 
-use super::files::{File, JOB, State};
-use super::tree::{self, Step, at_mut, node};
+use super::files::{JOB, JobFiles, NamedFile};
+use super::tree::{self, PathStep, at_mut, node};
 use ctm_exec::r700::resources::{Image, TextureKind};
 use ctm_files::array::Items;
 use ctm_files::texture;
 use ctm_isa::r700::ops::NumFormat;
 use ctm_jobs::job::r700::KINDS;
-use ctm_jobs::job::tree::{Node, Value};
+use ctm_jobs::job::tree::{PlacedValue, Value};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Jobs that name arrays where `state` names a texture's file at `place`, fewer texels first: the first picture alone, all of level 0, and all levels, as far as such a job
 /// can say it. None for files that are no textures, and for textures of integers, as arrays give floats.
-pub(super) fn as_arrays(state: &State, place: &[Step], is_drawing: bool) -> Vec<State> {
+pub(super) fn as_arrays(state: &JobFiles, place: &[PathStep], is_drawing: bool) -> Vec<JobFiles> {
     let Some(name) = named(state, place) else { return Vec::new() };
-    let Some(File::Other(bytes)) = state.files.get(&name) else { return Vec::new() };
+    let Some(NamedFile::Other(bytes)) = state.files.get(&name) else { return Vec::new() };
     let image = match texture::read(Path::new(&name), bytes) {
         Ok(image) if image.texture.format.numbers != NumFormat::Int && image.texture.samples == 1 => image,
         _ => return Vec::new(),
     };
-    let of = Of { state, place, name: &name, image: &image };
+    let of = NamedTexture { state, place, name: &name, image: &image };
     let shape = image.texture;
     let is_flat = shape.kind == TextureKind::TwoD;
     // A file in a list is one picture of several.
-    let is_one = matches!(place.last(), Some(Step::Key(_)));
+    let is_one = matches!(place.last(), Some(PathStep::Key(_)));
     let mut states: Vec<_> = of.flat().into_iter().collect();
     if is_one && is_drawing && !is_flat {
         states.extend(of.of_draw());
@@ -37,23 +37,23 @@ pub(super) fn as_arrays(state: &State, place: &[Step], is_drawing: bool) -> Vec<
 }
 
 /// The file that a place names.
-pub(super) fn named(state: &State, place: &[Step]) -> Option<String> {
+pub(super) fn named(state: &JobFiles, place: &[PathStep]) -> Option<String> {
     let all = tree::all(&state.root).into_iter();
     let found = all.filter(|(at, _)| at == place).map(|(_, node)| &node.value).next()?;
     if let Value::String(name) = found { Some(name.clone()) } else { None }
 }
 
 /// A texture that a state names.
-struct Of<'a> {
-    state: &'a State,
-    place: &'a [Step],
+struct NamedTexture<'a> {
+    state: &'a JobFiles,
+    place: &'a [PathStep],
     name: &'a str,
     image: &'a Image,
 }
 
-impl Of<'_> {
+impl NamedTexture<'_> {
     /// The first picture of level 0.
-    fn flat(&self) -> Option<State> {
+    fn flat(&self) -> Option<JobFiles> {
         let mut next = self.state.clone();
         let data = self.add(&mut next, 0, 0..1, "")?;
         self.tell(&mut next, data, &[]);
@@ -64,7 +64,7 @@ impl Of<'_> {
     }
 
     /// `levels` levels with all their slices one below the other, as `[[texture]]` of a job has them.
-    fn of_job(&self, levels: u32) -> Option<State> {
+    fn of_job(&self, levels: u32) -> Option<JobFiles> {
         let mut next = self.state.clone();
         let data = self.add(&mut next, 0, 0..self.slices(0), "")?;
         let smaller: Option<Vec<_>> =
@@ -82,7 +82,7 @@ impl Of<'_> {
     }
 
     /// Level 0 with all its slices, as `[[draw.texture]]` has them.
-    fn of_draw(&self) -> Option<State> {
+    fn of_draw(&self) -> Option<JobFiles> {
         let mut next = self.state.clone();
         let count = self.slices(0);
         let data = match self.image.texture.kind {
@@ -108,7 +108,7 @@ impl Of<'_> {
     }
 
     /// Adds an array of some slices of a level; its name.
-    fn add(&self, next: &mut State, level: u32, slices: std::ops::Range<usize>, suffix: &str) -> Option<Value> {
+    fn add(&self, next: &mut JobFiles, level: u32, slices: std::ops::Range<usize>, suffix: &str) -> Option<Value> {
         let [width, height, _] = self.image.texture.size(level).map(|side| side as usize);
         let texels = self.image.levels.get(level as usize)?;
         let texels = texels.get(slices.start * width * height..slices.end * width * height)?;
@@ -123,12 +123,12 @@ impl Of<'_> {
         while next.files.contains_key(&name) || name == JOB {
             name.insert(0, '_');
         }
-        next.files.insert(name.clone(), File::Items(Arc::new(items), None));
+        next.files.insert(name.clone(), NamedFile::Items(Arc::new(items), None));
         Some(Value::String(name))
     }
 
     /// Names the array where the file was, with further keys beside it.
-    fn tell(&self, next: &mut State, data: Value, keys: &[(&str, Node)]) {
+    fn tell(&self, next: &mut JobFiles, data: Value, keys: &[(&str, PlacedValue)]) {
         if let Some(value) = at_mut(&mut next.root, self.place) {
             *value = data;
         }

@@ -2,7 +2,7 @@
 
 use crate::glsl::GlslLines;
 use crate::listing::Listing;
-use ctm_exec::observe::{Isa, Place, PlaceError};
+use ctm_exec::observe::{Place, PlaceError, WatchedIsa};
 use ctm_exec::{Domain, Position};
 use ctm_files::render::Report;
 use ctm_isa::diag::Diagnostic;
@@ -61,10 +61,10 @@ pub struct Chosen {
 impl Chosen {
     /// Which machine the program is for.
     #[must_use]
-    pub const fn isa(&self) -> Isa {
+    pub const fn isa(&self) -> WatchedIsa {
         match self.program.program {
-            AnyProgram::X1k(_) => Isa::X1k,
-            AnyProgram::R700(_) => Isa::R700,
+            AnyProgram::X1k(_) => WatchedIsa::X1k,
+            AnyProgram::R700(_) => WatchedIsa::R700,
         }
     }
 

@@ -93,11 +93,12 @@ pub struct InspectedDraw {
 }
 
 /// Called after a draw with its number, from 0 on, and a function that reads its targets: colours by number, then depths, then stencil values.
-pub type BehindFn<'a> = dyn FnMut(usize, &mut dyn FnMut() -> Result<Vec<Target>, JobError>) -> ControlFlow<()> + 'a;
+pub type BehindFn<'a> =
+    dyn FnMut(usize, &mut dyn FnMut() -> Result<Vec<TargetContents>, JobError>) -> ControlFlow<()> + 'a;
 
 /// The contents of a target.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Target {
+pub struct TargetContents {
     /// `colour0` to `colour7`, `depth` or `stencil`.
     pub name: String,
     /// Columns and rows.
@@ -110,7 +111,7 @@ pub struct Target {
     pub integers: bool,
 }
 
-impl Target {
+impl TargetContents {
     /// It as numbers; integers by their value.
     #[must_use]
     pub fn array(&self) -> Array {
@@ -163,7 +164,7 @@ impl Draws for Drawing {
         let mut prepared = self.prepare().map_err(failed)?;
         prepared.run_on(engine);
         let mut behind = |draw: usize, look: &mut dyn FnMut() -> Result<Drawn, Error>| {
-            behind(draw, &mut || look().map(|drawn| Target::of(&drawn)).map_err(failed))
+            behind(draw, &mut || look().map(|drawn| TargetContents::of(&drawn)).map_err(failed))
         };
         prepared.draw_behind(0.0, &mut behind).map(|_| ()).map_err(failed)
     }
@@ -528,7 +529,7 @@ impl Engine for Choosing {
         self.inner.run_r700_under(control, launch, memory)
     }
 
-    fn run_pvs_under(&self, control: &Control, launch: &pvs::Launch<'_>) -> Result<Vec<pvs::Outputs>, Fault> {
+    fn run_pvs_under(&self, control: &Control, launch: &pvs::PvsLaunch<'_>) -> Result<Vec<pvs::Outputs>, Fault> {
         self.inner.run_pvs_under(control, launch)
     }
 }

@@ -221,7 +221,7 @@ impl Engine for Noting {
         self.inner.run_r700_under(control, launch, memory)
     }
 
-    fn run_pvs_under(&self, control: &Control, launch: &pvs::Launch<'_>) -> Result<Vec<pvs::Outputs>, Fault> {
+    fn run_pvs_under(&self, control: &Control, launch: &pvs::PvsLaunch<'_>) -> Result<Vec<pvs::Outputs>, Fault> {
         self.inner.run_pvs_under(control, launch)
     }
 }

@@ -5,7 +5,7 @@ use crate::glsl::GlslLines;
 use ctm_files::load::{Isa, Loaded};
 use ctm_files::r700::{every_program, gfd_text};
 use ctm_files::{FileKind, Source};
-use ctm_isa::r700::text::Options;
+use ctm_isa::r700::text::TextOptions;
 use ctm_jobs::draw::{DrawPlan, Pair, ProgramSource};
 use ctm_jobs::job::{AnyProgram, JobError, PassProgram};
 use std::borrow::Cow;
@@ -61,7 +61,7 @@ fn bytes(source: &ProgramSource) -> Option<(Cow<'_, [u8]>, String)> {
 /// The program with these words in a file, and its text.
 fn r700(bytes: &[u8], name: &str, words: &[u32]) -> Option<(ctm_isa::r700::Program, Arc<Source>)> {
     let text = gfd_text(bytes).map_or(Cow::Borrowed(bytes), |text| Cow::Owned(text.into_bytes()));
-    let programs = every_program(&text, Path::new(name), Some(Isa::R700), &Options::default()).ok()?;
+    let programs = every_program(&text, Path::new(name), Some(Isa::R700), &TextOptions::default()).ok()?;
     let mut loaded = programs.into_iter().map(|(_, loaded)| loaded);
     let found = loaded.find(|loaded| loaded.program.words == words && !loaded.program.spans.is_empty())?;
     Some((found.program, found.source?))

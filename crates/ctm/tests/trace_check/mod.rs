@@ -7,7 +7,7 @@ pub mod r700;
 pub mod x1k;
 
 use ctm::job::{AnyProgram, Job, Reader};
-use ctm::trace::observe::{Event, Frame, LaneEvent, Place, Unit, Watcher, Wish};
+use ctm::trace::observe::{Event, LaneEvent, Place, StackFrame, Unit, Watcher, Wish};
 use ctm::trace::{Choice, Limits, Listing, Trace, watching};
 use ctm_exec::{Fault, Position};
 use ctm_isa::r700::inst::{ClauseBody, Fetch};
@@ -136,7 +136,7 @@ impl Loops {
 
     pub fn after(&mut self, event: &Event) {
         if let Some(flow) = &event.flow {
-            let index = |frame: &Frame| if let Frame::Loop { index, .. } = frame { *index } else { None };
+            let index = |frame: &StackFrame| if let StackFrame::Loop { index, .. } = frame { *index } else { None };
             self.0.insert(event.wave, flow.stack.iter().rev().find_map(index).unwrap_or(0));
         }
     }

@@ -2,10 +2,10 @@
 
 use ctm::trace::observe::{Event, LaneEvent, Place};
 use ctm_exec::float::number;
-use ctm_exec::r700::single::{Effect, Value, factor, op2, op3, output};
+use ctm_exec::r700::single::{Effect, SlotResult, factor, op2, op3, output};
 use ctm_exec::r700::{ops, ops64};
 use ctm_isa::r700::inst::{AluInst, Cf, ClauseBody, Decoded, Group};
-use ctm_isa::r700::ops::{AluOp, IndexMode, Omod, Op2, Op3, PredSel, Sel, Slots, Unit};
+use ctm_isa::r700::ops::{AluOp, AluUnit, IndexMode, Omod, Op2, Op3, PredSel, Sel, Slots};
 
 /// The bits of each write of the event's lane.
 pub fn results(decoded: &Decoded, event: &Event, lane: &LaneEvent) -> Option<Vec<Option<u32>>> {
@@ -35,14 +35,14 @@ pub fn results(decoded: &Decoded, event: &Event, lane: &LaneEvent) -> Option<Vec
 
 /// An instruction of a group with its operands: after their modifiers, and as they were read.
 struct Slot {
-    unit: Unit,
+    unit: AluUnit,
     inst: AluInst,
     x: Vec<u32>,
     raw: Vec<u32>,
 }
 
 /// The instruction of a unit, if it is that operation.
-fn at(slots: &[Slot], unit: Unit, op: AluOp) -> Option<&Slot> {
+fn at(slots: &[Slot], unit: AluUnit, op: AluOp) -> Option<&Slot> {
     slots.iter().find(|slot| slot.unit == unit && slot.inst.op() == op)
 }
 
@@ -56,31 +56,31 @@ fn dwords(bits: u64) -> [u32; 2] {
 }
 
 /// x, y, z and w of a reduction (R700 §4.8.2.1).
-fn reduction(slots: &[Slot], op: Op2) -> Option<[Value; 4]> {
+fn reduction(slots: &[Slot], op: Op2) -> Option<[SlotResult; 4]> {
     let of = |which: usize| -> Option<[f32; 4]> {
         let mut values = [0.0; 4];
-        for (n, unit) in [Unit::X, Unit::Y, Unit::Z, Unit::W].into_iter().enumerate() {
+        for (n, unit) in [AluUnit::X, AluUnit::Y, AluUnit::Z, AluUnit::W].into_iter().enumerate() {
             values[n] = number(at(slots, unit, AluOp::Op2(op))?.x[which]);
         }
         Some(values)
     };
     let (a, b) = (of(0)?, of(1)?);
     Some(match op {
-        Op2::Dot4 => [Value::Float(ops::dot4(a, b, ops::mul)); 4],
-        Op2::Dot4Ieee => [Value::Float(ops::dot4(a, b, ops::mul_ieee)); 4],
-        Op2::Max4 => [Value::Float(ops::max4(a)); 4],
+        Op2::Dot4 => [SlotResult::Float(ops::dot4(a, b, ops::mul)); 4],
+        Op2::Dot4Ieee => [SlotResult::Float(ops::dot4(a, b, ops::mul_ieee)); 4],
+        Op2::Max4 => [SlotResult::Float(ops::max4(a)); 4],
         // CUBE x: Rn.z, Rn.y; y: Rn.z, Rn.x; z: Rn.x, Rn.z; w: Rn.y, Rn.z.
         Op2::Cube => {
             let [t, s, major, face] = ops::cube(b[1], b[0], a[0]);
-            [Value::Float(t), Value::Float(s), Value::Float(major), Value::Plain(face.to_bits())]
+            [SlotResult::Float(t), SlotResult::Float(s), SlotResult::Float(major), SlotResult::Plain(face.to_bits())]
         }
         _ => return None,
     })
 }
 
 /// Low and high dword of a 64-bit operation in a pair of slots, and its effect on lanes (R700 §4.12).
-fn pair(slots: &[Slot], op: Op2, first: Unit) -> Option<([u32; 2], Effect)> {
-    let second = if first == Unit::X { Unit::Y } else { Unit::W };
+fn pair(slots: &[Slot], op: Op2, first: AluUnit) -> Option<([u32; 2], Effect)> {
+    let second = if first == AluUnit::X { AluUnit::Y } else { AluUnit::W };
     let (high, low) = (at(slots, first, AluOp::Op2(op))?, at(slots, second, AluOp::Op2(op))?);
     let (a, b) = (double(high, low, 0), double(high, low, 1));
     let (omod, clamp) = (high.inst.omod(), high.inst.clamp());
@@ -93,8 +93,8 @@ fn pair(slots: &[Slot], op: Op2, first: Unit) -> Option<([u32; 2], Effect)> {
         Op2::Flt64ToFlt32 => {
             let single = ops64::flt64_to_flt32(a);
             let value = match omod == Omod::Off && !clamp {
-                true => Value::Plain(single),
-                false => Value::Float(f32::from_bits(single)),
+                true => SlotResult::Plain(single),
+                false => SlotResult::Float(f32::from_bits(single)),
             };
             return Some(([output(value, omod, clamp), 0], Effect::None));
         }
@@ -108,7 +108,7 @@ fn pair(slots: &[Slot], op: Op2, first: Unit) -> Option<([u32; 2], Effect)> {
 
 /// x, y, z and w of a 64-bit operation in four slots.
 fn quad(slots: &[Slot], op: AluOp) -> Option<[u32; 4]> {
-    let [x, y, z, w] = [Unit::X, Unit::Y, Unit::Z, Unit::W].map(|unit| at(slots, unit, op));
+    let [x, y, z, w] = [AluUnit::X, AluUnit::Y, AluUnit::Z, AluUnit::W].map(|unit| at(slots, unit, op));
     let (x, y, z, w) = (x?, y?, z?, w?);
     let of = |which| double(x, w, which);
     let (result, factor) = match op {
@@ -160,7 +160,7 @@ fn group(group: &Group, lane: &LaneEvent) -> Vec<Option<u32>> {
     }
     for Slot { unit, inst, x, .. } in &slots {
         let (op, n) = (inst.op(), *unit as usize);
-        let written = |value: Value| output(value, inst.omod(), inst.clamp());
+        let written = |value: SlotResult| output(value, inst.omod(), inst.clamp());
         match (op.info().slots, op) {
             (Slots::One, AluOp::Op2(op)) => {
                 if let Ok(Some(scalar)) = op2(op, x[0], x[1]) {
@@ -174,7 +174,7 @@ fn group(group: &Group, lane: &LaneEvent) -> Vec<Option<u32>> {
                 units[n] = reduction(&slots, op).and_then(|values| values.get(n).map(|&value| written(value)));
             }
             (Slots::Pair64, AluOp::Op2(op)) => {
-                let first = if matches!(unit, Unit::X | Unit::Y) { Unit::X } else { Unit::Z };
+                let first = if matches!(unit, AluUnit::X | AluUnit::Y) { AluUnit::X } else { AluUnit::Z };
                 if let Some((result, effect)) = pair(&slots, op, first) {
                     (units[n], effects[n]) = (Some(result[n & 1]), effect);
                 }

@@ -3,7 +3,7 @@
 use super::fetches::{Bound, x1k_lookup};
 use ctm::trace::observe::{Event, LaneEvent, Place};
 use ctm_exec::Position;
-use ctm_exec::float::Wide;
+use ctm_exec::float::WideResult;
 use ctm_exec::x1k::functions::{Function, UnitOp};
 use ctm_exec::x1k::ops::{self, ZeroRule};
 use ctm_isa::x1k::inst::{Inst, Source, inline_constant};
@@ -106,7 +106,7 @@ impl Lane<'_> {
         Some(ops::input_modifier(operand.imod, self.component(operand.sel, operand.swizzle)?))
     }
 
-    fn dot(&self) -> Option<Wide> {
+    fn dot(&self) -> Option<WideResult> {
         let op = UnitOp::Rgb(self.inst.rgba.op);
         let Function::Dot(function) = op.function() else { return None };
         let mut operands = [[0; 4]; 3];
@@ -117,7 +117,7 @@ impl Lane<'_> {
         Some(function(operands[0], operands[1], operands[2][2], self.zero))
     }
 
-    fn transcendental(&self) -> Option<Wide> {
+    fn transcendental(&self) -> Option<WideResult> {
         let op = self.inst.alpha.op;
         match UnitOp::Alpha(op).function() {
             Function::Number(function) if op.is_transcendental() => {
@@ -128,7 +128,7 @@ impl Lane<'_> {
     }
 
     /// The result of an operation of one channel: a number, or the bits of an operand.
-    fn single(&self, op: UnitOp, x: impl Fn(usize) -> Option<u32>) -> Option<Result<Wide, u32>> {
+    fn single(&self, op: UnitOp, x: impl Fn(usize) -> Option<u32>) -> Option<Result<WideResult, u32>> {
         let mut abc = [0; 3];
         for (which, looks) in op.info().looks.into_iter().enumerate() {
             if looks != Looks::Nothing {
@@ -142,10 +142,10 @@ impl Lane<'_> {
         }
     }
 
-    fn finish(value: Result<Wide, u32>, omod: Omod, clamp: bool) -> u32 {
+    fn finish(value: Result<WideResult, u32>, omod: Omod, clamp: bool) -> u32 {
         match value {
             Err(bits) if omod == Omod::Disabled => bits,
-            Err(bits) => ops::output_modifier(Wide::from_bits(bits), omod, clamp),
+            Err(bits) => ops::output_modifier(WideResult::from_bits(bits), omod, clamp),
             Ok(wide) => ops::output_modifier(wide, omod, clamp && omod != Omod::Disabled),
         }
     }
@@ -157,7 +157,7 @@ impl Lane<'_> {
         b: u32,
         horizontal: bool,
         modify: impl Fn(usize, u32) -> u32,
-    ) -> Option<Wide> {
+    ) -> Option<WideResult> {
         let first = self.reads.lane & !3;
         let other = first | if horizontal { 1 } else { 2 };
         let (a, c) = (self.source(source, channel, first)?, self.source(source, channel, other)?);

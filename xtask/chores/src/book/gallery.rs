@@ -1,7 +1,7 @@
 //! The gallery: every example with its program, its pictures, and the cost of divergence.
 
 use super::{root, told, write};
-use ctm::array::{Array, Kind};
+use ctm::array::{Array, ArrayFileKind};
 use ctm::ctm_exec::GroupSize;
 use ctm::job::{Job, Reader};
 use std::fs;
@@ -47,7 +47,7 @@ fn page(src: &Path, example: &str) -> Result<String, String> {
     for output in &report.outputs {
         let Some(array) = report.array(output.slot).filter(is_picture) else { continue };
         let file = format!("{}-{}.png", example.rsplit('/').next().unwrap_or_default(), output.number());
-        let Ok(bytes) = array.to_bytes(Kind::Png) else { continue };
+        let Ok(bytes) = array.to_bytes(ArrayFileKind::Png) else { continue };
         let place = src.join(example).join(&file);
         fs::create_dir_all(src.join(example)).map_err(|e| told(&place, &e))?;
         fs::write(&place, bytes).map_err(|e| told(&place, &e))?;

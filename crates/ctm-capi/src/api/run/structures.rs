@@ -78,7 +78,7 @@ pub struct Constant {
 /// `ctm_register`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct Register {
+pub struct RegisterStart {
     /// 0 to 127.
     pub index: u32,
     /// Not 0: the values are integers.
@@ -162,7 +162,7 @@ pub struct RunOptions {
     /// How many.
     pub constant_count: usize,
     /// Start values of registers.
-    pub registers: *const Register,
+    pub registers: *const RegisterStart,
     /// How many.
     pub register_count: usize,
     /// R700: memories.

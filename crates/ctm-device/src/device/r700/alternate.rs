@@ -4,7 +4,7 @@
 use super::registers::texel_format;
 use super::{BoundTexture, Resources, load};
 use crate::device::cache::{Cache, CacheModel};
-use crate::device::registers::Registers;
+use crate::device::registers::CommandRegisters;
 use crate::device::report::CommandErrorReason as Reason;
 use crate::mc::{ByteOrder, TextureSurface};
 use crate::memory::{DeviceMemory, GpuAddr, MemoryError};
@@ -18,7 +18,7 @@ use ctm_exec::r700::resources::{BufferData, Image, Texture};
 pub fn copy(
     memory: &DeviceMemory,
     mut model: Option<&mut CacheModel>,
-    registers: &Registers,
+    registers: &CommandRegisters,
     order: ByteOrder,
 ) -> Result<Arrays, Reason> {
     let Resources { constant_buffers, buffers, textures, samplers } = &registers.r700.alternate;

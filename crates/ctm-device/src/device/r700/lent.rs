@@ -4,7 +4,7 @@ use super::bindings::{buffer, floats, missing, space_name, texture};
 use super::touched::Touched;
 use super::{BoundTexture, input_size};
 use crate::commands::MemoryKind;
-use crate::device::registers::Registers;
+use crate::device::registers::CommandRegisters;
 use crate::mc::ByteOrder;
 use crate::memory::GpuAddr;
 use ctm_exec::Position;
@@ -25,7 +25,7 @@ enum Resource {
 
 /// Inputs of a launch, by resource.
 pub struct Reads<'a> {
-    registers: &'a Registers,
+    registers: &'a CommandRegisters,
     order: ByteOrder,
     alternate: Option<&'a Arrays>,
     bytes: BTreeMap<Resource, &'a [u8]>,
@@ -44,7 +44,7 @@ pub struct Parts {
 
 impl Parts {
     /// `None` if a part is too large to be mapped.
-    pub fn of(registers: &Registers, touched: &Touched) -> Option<Self> {
+    pub fn of(registers: &CommandRegisters, touched: &Touched) -> Option<Self> {
         let r700 = &registers.r700;
         let mut all = Self { resources: Vec::new(), parts: Vec::new() };
         let mut add = |resource: Resource, base: GpuAddr, bytes: u64| {
@@ -74,7 +74,7 @@ impl Parts {
 impl<'a> Reads<'a> {
     /// Of these parts, in their order. `None` when one of them is not there. `texels`: the most texels of a texture that are worth converting.
     pub fn new(
-        registers: &'a Registers,
+        registers: &'a CommandRegisters,
         order: ByteOrder,
         alternate: Option<&'a Arrays>,
         parts: &Parts,

@@ -6,12 +6,12 @@ use super::{LoopConstants, R700Registers};
 use crate::commands::{ProgramForm, ProgramPlace};
 use crate::device::cache::{Cache, CacheModel};
 use crate::device::loader::{self, ParamsStride};
-use crate::device::registers::Registers;
+use crate::device::registers::CommandRegisters;
 use crate::device::report::CommandErrorReason as Reason;
 use crate::memory::{DeviceMemory, GpuAddr, MemoryError};
 use ctm_exec::r700::{Constants, LoopConstant, Plane, Semantic};
 use ctm_image::ImageError;
-use ctm_image::r700::{Container, Entry};
+use ctm_image::r700::{Container, ContainerProgram};
 use ctm_isa::r700::program::{Program, Stage};
 
 /// Largest program of words, and largest image.
@@ -118,7 +118,7 @@ fn of_image(bytes: &[u8], address: GpuAddr, number: u16) -> Result<Program, Reas
         0 => entries.first(),
         _ => None,
     });
-    let Some(Entry { code, .. }) = found else {
+    let Some(ContainerProgram { code, .. }) = found else {
         let allowed = format!("0..{} in this image", entries.len());
         return Err(Reason::OutOfRange { what: "entry", found: number.into(), allowed });
     };
@@ -148,7 +148,7 @@ fn table<const N: usize>(
 pub fn constants(
     memory: &DeviceMemory,
     mut model: Option<&mut CacheModel>,
-    registers: &Registers,
+    registers: &CommandRegisters,
 ) -> Result<Constants, Reason> {
     let mut constants = Constants::default();
     if let Some(base) = registers.float_constants {
@@ -187,7 +187,7 @@ pub fn dwords(bytes: [u8; 16]) -> [u32; 4] {
 }
 
 /// The semantic table.
-pub fn semantics(memory: &DeviceMemory, registers: &Registers) -> Result<Vec<Semantic>, Reason> {
+pub fn semantics(memory: &DeviceMemory, registers: &CommandRegisters) -> Result<Vec<Semantic>, Reason> {
     let Some((base, count)) = registers.r700.semantics else { return Ok(Vec::new()) };
     let bytes = memory.slice(base, usize::from(count) * 4).map_err(|error| outside("the semantic table", error))?;
     Ok(bytes.chunks_exact(4).map(|row| Semantic { id: row[0], gpr: row[1] }).collect())
@@ -196,7 +196,7 @@ pub fn semantics(memory: &DeviceMemory, registers: &Registers) -> Result<Vec<Sem
 /// Start values of registers: the index pair, interpolants, plane records; the last one of a register counts.
 pub fn planes(
     memory: &DeviceMemory,
-    registers: &Registers,
+    registers: &CommandRegisters,
     stage: Stage,
     stride: ParamsStride,
 ) -> Result<Vec<Plane>, Reason> {

@@ -7,7 +7,7 @@ use super::{BoundTexture, input_size, load};
 use crate::commands::{CondLoc, CondTest, MemoryKind};
 use crate::device::cache::{Cache, CacheModel, Way};
 use crate::device::launch::{Conditional, array, fault, lock, within};
-use crate::device::registers::Registers;
+use crate::device::registers::CommandRegisters;
 use crate::device::report::CommandErrorReason as Reason;
 use crate::mc::{ByteOrder, Surface, read_at};
 use crate::memory::{DeviceMemory, GpuAddr};
@@ -30,7 +30,7 @@ pub struct LaunchMemory<'a> {
     memory: &'a mut DeviceMemory,
     model: Option<&'a Mutex<CacheModel>>,
     order: ByteOrder,
-    registers: &'a Registers,
+    registers: &'a CommandRegisters,
     stage: Stage,
     /// Vertex events so far.
     events: u32,
@@ -70,7 +70,7 @@ impl<'a> LaunchMemory<'a> {
         memory: &'a mut DeviceMemory,
         model: Option<&'a Mutex<CacheModel>>,
         order: ByteOrder,
-        registers: &'a Registers,
+        registers: &'a CommandRegisters,
         (stage, touched, threads): (Stage, &'a Touched, u64),
         alternate: Option<Arrays>,
     ) -> Result<Self, Reason> {
@@ -365,7 +365,7 @@ impl Memory for LaunchMemory<'_> {
 }
 
 /// Whether something that a program writes shares memory with anything else that it reads or writes.
-fn aliased(registers: &Registers, stage: Stage, touched: &Touched) -> bool {
+fn aliased(registers: &CommandRegisters, stage: Stage, touched: &Touched) -> bool {
     let range = |base: GpuAddr, bytes: u64| (u64::from(base.0), u64::from(base.0) + bytes);
     let r700 = &registers.r700;
     let memories = r700.memories.iter().filter(|(kind, _)| touched.memories() && **kind != MemoryKind::Scratch);

@@ -27,7 +27,7 @@ use super::cache::Cache;
 use super::launch::lock;
 use super::loader::KEPT_PROGRAMS;
 use super::report::CommandErrorReason as Reason;
-use super::{Device, Registers};
+use super::{CommandRegisters, Device};
 use crate::commands::{Command, CondLoc, CondTest, MemoryKind, ProgramPlace};
 use crate::mc::Surface;
 use crate::memory::{DeviceMemory, GpuAddr};
@@ -188,7 +188,7 @@ impl Device {
 }
 
 /// The texture resource that `set_inp_fmt` made of an input: its columns and rows.
-fn input_size(surface: &Surface, registers: &Registers, index: u8) -> (u32, u32) {
+fn input_size(surface: &Surface, registers: &CommandRegisters, index: u8) -> (u32, u32) {
     let width = match registers.samplers.get(usize::from(index)).map_or(0, |s| s.width) {
         0 => surface.width(),
         width => width.min(surface.width()),

@@ -122,10 +122,10 @@ pub fn names_alternates(program: &Program) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ctm_isa::r700::text::{Options, assemble};
+    use ctm_isa::r700::text::{TextOptions, assemble};
 
     fn of(source: &str) -> Touched {
-        let assembly = assemble(source, &Options::default());
+        let assembly = assemble(source, &TextOptions::default());
         let Some(program) = assembly.program else { panic!("{:?}", assembly.diagnostics) };
         Touched::of(&program)
     }

@@ -4,7 +4,7 @@ use super::Merger;
 use crate::rect::Rect;
 use crate::setup::Setup;
 use crate::state::Blend;
-use crate::surface::fill::Value;
+use crate::surface::fill::FillValue;
 
 impl Merger<'_, '_> {
     /// The outputs whose colours fill targets, where every pixel of a piece has the same (bit n = output n), if every pixel exports them; `None` where more than filling is to be
@@ -36,7 +36,7 @@ impl Merger<'_, '_> {
             let (Some(target), Some(plan), Some(colours)) = (target, plan, colours) else { continue };
             let value = colours[if state.multiwrite { 0 } else { n }];
             let bits = plan.after(&target.colours, state, n, 0, value, colours[1]);
-            target.surface.fill(rect.top, &spans, setup.layer, Value { bits, mask: plan.bits });
+            target.surface.fill(rect.top, &spans, setup.layer, FillValue { bits, mask: plan.bits });
             is_written = true;
         }
         let pixels = u64::from(rect.right.abs_diff(rect.left)) * rows as u64;

@@ -10,11 +10,11 @@ use crate::rect::Rect;
 use crate::setup::{Depths, Setup};
 use crate::state::{Compare, DepthState, RasterState, StencilFace, StencilOp};
 use crate::surface::depth::{DepthFormat, DepthKind};
-use crate::surface::fill::Value;
+use crate::surface::fill::FillValue;
 use crate::surface::targets::OpenDepth;
 
 /// Dwords of lanes.
-type Lanes = [u32; LANES];
+type LaneDwords = [u32; LANES];
 
 /// All bits for each way in which a new value can compare with the stored one, where the test passes then: less, equal, greater, and none of these.
 fn ways(compare: Compare) -> [u32; 4] {
@@ -80,7 +80,7 @@ impl LaneTest {
     }
 
     /// What every pixel of a piece holds then, if that is the same for all and all of them pass.
-    fn constant(&self, setup: &Setup, format: DepthFormat) -> Option<Value> {
+    fn constant(&self, setup: &Setup, format: DepthFormat) -> Option<FillValue> {
         let (mut depth, mut stencil, mut mask) = (0, 0, 0);
         if let Some(test) = &self.stencil {
             let (op, reference) = test.after[2];
@@ -102,7 +102,7 @@ impl LaneTest {
             depth = format.quantised(setup.clamped(self.clear.or_else(|| setup.constant_depth())?));
             mask |= format.pack(0, u32::MAX, 0);
         }
-        Some(Value { bits: format.pack(0, depth, stencil).into(), mask: mask.into() })
+        Some(FillValue { bits: format.pack(0, depth, stencil).into(), mask: mask.into() })
     }
 
     /// The depths that are tested and written.
@@ -112,7 +112,7 @@ impl LaneTest {
 
     /// Depths as they are stored.
     #[inline(always)]
-    fn quantised(&self, depths: &[f64; LANES], range: [f32; 2]) -> Lanes {
+    fn quantised(&self, depths: &[f64; LANES], range: [f32; 2]) -> LaneDwords {
         let mut new = [0; LANES];
         match self.kind {
             DepthKind::Fraction(_) => {
@@ -154,7 +154,13 @@ impl LaneTest {
 
     /// Tests those lanes whose bits are set, and changes the dwords of those that pass; gives their bits. `new`: their depths. `HIGH`: stencil lies in the second dwords.
     #[inline(always)]
-    fn test<const HIGH: bool>(&self, low: &mut Lanes, high: &mut Lanes, new: &Lanes, marked: u32) -> u32 {
+    fn test<const HIGH: bool>(
+        &self,
+        low: &mut LaneDwords,
+        high: &mut LaneDwords,
+        new: &LaneDwords,
+        marked: u32,
+    ) -> u32 {
         let mut passes = [u32::MAX; LANES];
         if !self.ignores_depth {
             let [less, equal, greater, none] = self.ways;
@@ -189,7 +195,7 @@ impl LaneTest {
 
     /// The same of depths in whole dwords, half dwords or two dwords.
     #[inline(always)]
-    fn test_bytes(&self, bytes: &mut [u8], new: &Lanes, marked: u32) -> u32 {
+    fn test_bytes(&self, bytes: &mut [u8], new: &LaneDwords, marked: u32) -> u32 {
         let (mut low, mut high) = ([0; LANES], [0; LANES]);
         match self.format.bytes() {
             2 => {
@@ -225,10 +231,10 @@ impl LaneTest {
 impl StencilTest {
     /// Takes away passes of lanes that fail, and changes the stencil of those that are marked.
     #[inline(always)]
-    fn test<const HIGH: bool>(&self, dwords: &mut Lanes, passes: &mut Lanes, marked: &Lanes) {
+    fn test<const HIGH: bool>(&self, dwords: &mut LaneDwords, passes: &mut LaneDwords, marked: &LaneDwords) {
         let shift = if HIGH { 0 } else { 24 };
         let [less, equal, greater, _] = self.ways;
-        let stored: Lanes = std::array::from_fn(|n| dwords[n] >> shift & 255);
+        let stored: LaneDwords = std::array::from_fn(|n| dwords[n] >> shift & 255);
         let mut holds = [0; LANES];
         for n in 0..LANES {
             let (new, stored) = (self.reference.cast_signed(), (stored[n] & self.mask).cast_signed());
@@ -247,7 +253,7 @@ impl StencilTest {
 
 /// Stencil values after an operation.
 #[inline(always)]
-fn after(op: StencilOp, reference: u32, stored: &Lanes) -> Lanes {
+fn after(op: StencilOp, reference: u32, stored: &LaneDwords) -> LaneDwords {
     let each = |of: fn(u32) -> u32| stored.map(of);
     match op {
         StencilOp::Keep => *stored,
@@ -377,7 +383,7 @@ impl OpenDepth<'_> {
         &mut self,
         test: &LaneTest,
         places: impl Fn(&Self, usize) -> Option<u64>,
-        new: &Lanes,
+        new: &LaneDwords,
         marked: u32,
     ) -> u32 {
         let (mut low, mut high) = ([0; LANES], [0; LANES]);
@@ -434,13 +440,13 @@ impl Merger<'_, '_> {
     }
 
     /// The value that every pixel of a piece leaves in the depth target, if it is the same for all and all of them pass.
-    pub(crate) fn constant_depth(&self, setup: &Setup) -> Option<Value> {
+    pub(crate) fn constant_depth(&self, setup: &Setup) -> Option<FillValue> {
         let (tests, target) = (self.lanes.as_ref()?, self.open.depth.as_ref()?);
         tests[usize::from(!setup.is_front)].constant(setup, target.format)
     }
 
     /// Stores a value in pixels of the depth target.
-    pub(crate) fn fill_depth(&mut self, top: i32, spans: &[[i32; 2]], layer: u32, value: Value) {
+    pub(crate) fn fill_depth(&mut self, top: i32, spans: &[[i32; 2]], layer: u32, value: FillValue) {
         if let Some(target) = &mut self.open.depth {
             target.surface.fill(top, spans, layer, value);
         }

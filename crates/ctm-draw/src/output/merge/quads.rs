@@ -7,7 +7,7 @@ use crate::lanes::{LANES, wide};
 use crate::output::blend;
 use crate::pixel::shade::{Exports, ShadeQuad};
 use crate::setup::piece::Piece;
-use crate::surface::format::{Fractions, Row, TOGETHER};
+use crate::surface::format::{ChannelRow, Fractions, TOGETHER};
 use crate::surface::samples::Surface;
 use ctm_exec::ExportRow;
 use std::ops::Range;
@@ -26,7 +26,7 @@ fn apart(quads: &[ShadeQuad]) -> usize {
 }
 
 /// Puts exports of some lanes into rows; zeros where there are none.
-fn set(rows: &mut [Row; 4], from: Option<&[ExportRow; 4]>, lanes: &Range<usize>) {
+fn set(rows: &mut [ChannelRow; 4], from: Option<&[ExportRow; 4]>, lanes: &Range<usize>) {
     for (element, row) in rows.iter_mut().enumerate() {
         match from.and_then(|from| from[element].bits.get(lanes.clone())) {
             Some(bits) => row.iter_mut().zip(bits).for_each(|(to, &bits)| *to = f32::from_bits(bits)),

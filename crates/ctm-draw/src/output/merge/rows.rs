@@ -6,8 +6,8 @@ use crate::output::blend;
 use crate::pixel::band::Covered;
 use crate::setup::Setup;
 use crate::state::{ColourState, LogicOp};
-use crate::surface::fill::Value;
-use crate::surface::format::{Colours, Dwords, Fractions, NumberType, Row, TOGETHER};
+use crate::surface::fill::FillValue;
+use crate::surface::format::{ChannelRow, Colours, Dwords, Fractions, NumberType, TOGETHER};
 use crate::surface::samples::Surface;
 use crate::surface::targets::OpenColour;
 use std::ops::Range;
@@ -44,7 +44,7 @@ impl Merger<'_, '_> {
                 Sources::One(colours) if !plan.reads_stored(state.logic) => {
                     let [value, source1] = [colours[output], colours[1]];
                     let bits = plan.after(&target.colours, state, n, 0, value, source1);
-                    band.fill(&mut target.surface, Value { bits, mask: plan.bits });
+                    band.fill(&mut target.surface, FillValue { bits, mask: plan.bits });
                 }
                 Sources::One(colours) => {
                     band.merge(&rows, target, &|_, rows| rows.set_source(colours[output], colours[1]))
@@ -101,7 +101,7 @@ impl Band<'_> {
     }
 
     /// Stores one value.
-    fn fill(&self, surface: &mut Surface<'_>, value: Value) {
+    fn fill(&self, surface: &mut Surface<'_>, value: FillValue) {
         if !self.covered.has_holes() {
             surface.fill(self.covered.rect.top, &self.covered.spans, 0, value);
             return;
@@ -214,7 +214,7 @@ impl ColourRows<'_> {
         colours: &Colours,
         (bytes, size): (&mut [u8], usize),
         marks: u64,
-        (rows, blended): (&mut blend::Rows, &mut [Row; 4]),
+        (rows, blended): (&mut blend::Rows, &mut [ChannelRow; 4]),
     ) {
         let Self { state, n, plan } = *self;
         let of = &state.targets[n];

@@ -1,7 +1,7 @@
 //! Colours of fractions of 1 to 16 bits, many at a time: loops that compilers vectorise, with the results of [`Colours::pack`] and
 //! [`Colours::unpack`].
 
-use super::{A, Colours, FieldKind, NumberType, Row, TOGETHER};
+use super::{A, ChannelRow, Colours, FieldKind, NumberType, TOGETHER};
 
 /// Elements side by side: their first and their second dwords.
 #[derive(Clone)]
@@ -71,7 +71,7 @@ impl Fractions {
 
     /// Colours, channel by channel. `FMA`: `mul_add` is an instruction.
     #[inline(always)]
-    pub(crate) fn unpack<const FMA: bool>(&self, from: &Dwords, rgba: &mut [Row; 4]) {
+    pub(crate) fn unpack<const FMA: bool>(&self, from: &Dwords, rgba: &mut [ChannelRow; 4]) {
         let mut there = [false; 4];
         for &(channel, at, size) in self.fields.iter().flatten() {
             there[channel] = true;
@@ -90,7 +90,7 @@ impl Fractions {
 
     /// Stored elements of colours, channel by channel.
     #[inline(always)]
-    pub(crate) fn pack<const FMA: bool>(&self, rgba: &[Row; 4], to: &mut Dwords) {
+    pub(crate) fn pack<const FMA: bool>(&self, rgba: &[ChannelRow; 4], to: &mut Dwords) {
         self.pack_each::<FMA>(to, |channel, tell| {
             rgba[channel].iter().enumerate().for_each(|(n, &value)| tell.of(n, value));
         });

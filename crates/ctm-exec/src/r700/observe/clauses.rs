@@ -7,7 +7,7 @@ use super::{narrow, read, write};
 use crate::observe::{LaneEvent, Place};
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::inst::{AluInst, Group, Operand};
-use ctm_isa::r700::ops::Unit as Slot;
+use ctm_isa::r700::ops::AluUnit as Slot;
 use ctm_isa::r700::ops::{AluOp, IndexMode, Op2, PredSel, Slots, Source, SpecialSel};
 
 impl ClauseContext<'_> {

@@ -1,7 +1,7 @@
 //! Reads and writes of fetches for one lane.
 
 use super::super::data_share::share_dword;
-use super::super::flow::Test;
+use super::super::flow::PixelSet;
 use super::super::memory::{MemoryRead, share_read_at, share_written_from};
 use super::super::recorder::lanes_of;
 use super::super::shared::Shared;
@@ -155,7 +155,7 @@ impl Wavefront {
                 let (word0, word1) = (&inst.word0, &inst.word1);
                 let sels = [word0.src_sel_x, word0.src_sel_y];
                 // With BROADCAST all lanes read the value of the first valid executing lane.
-                let passes = self.flow.test(Test { cond: Cond::Active, ..Test::ACTIVE });
+                let passes = self.flow.test(PixelSet { cond: Cond::Active, ..PixelSet::ACTIVE });
                 let first = (0..passes.len()).find(|&other| passes[other] && self.flow.valid[other]);
                 let reader = if word1.broadcast { first.unwrap_or(lane) } else { lane };
                 let index = self.source_register(context, word0.src_gpr, word0.src_rel_mode == RelMode::Loop);

@@ -1,13 +1,13 @@
 //! Skins and morph targets (glTF 2.0, 3.7.2.2 and 3.7.3).
 
-use super::{DEEPEST, IDENTITY, Instance, Matrix, Reader, index, list, product, transformation};
+use super::{DEEPEST, GltfReader, IDENTITY, Instance, Matrix, index, list, product, transformation};
 use crate::mesh::Morph;
 use serde_json::Value;
 
 /// Morph targets that are read.
 const MOST_TARGETS: usize = 4;
 
-impl Reader<'_> {
+impl GltfReader<'_> {
     /// The joints of a skin: the number of the first, and the count.
     pub(super) fn skin(&mut self, number: usize) -> Result<(usize, usize), String> {
         let root = self.root;

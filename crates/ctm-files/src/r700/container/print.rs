@@ -2,15 +2,15 @@
 
 use super::super::gfd::{copy_program, described_program};
 use super::{DATA_LINE, Document, FILE_HEAD, block, head_of, stage_named, usual_head};
-use ctm_image::r700::Code;
-use ctm_image::r700::Stage as CodeStage;
-use ctm_image::r700::gfd::header::Layout;
+use ctm_image::r700::ExtractedProgram;
+use ctm_image::r700::ShaderStage as CodeStage;
+use ctm_image::r700::gfd::header::HeaderLayout;
 use ctm_image::r700::gfd::print::Described;
-use ctm_image::r700::gfd::{Block, BlockKind, Gfd, Shader};
+use ctm_image::r700::gfd::{BlockKind, Gfd, GfdBlock, Shader};
 use ctm_image::{Kind, identify};
 use ctm_isa::diag::Span;
 use ctm_isa::r700::program::{Program, Setting};
-use ctm_isa::r700::text::{Options, disassemble};
+use ctm_isa::r700::text::{TextOptions, disassemble};
 use std::fmt::Write as _;
 
 /// The text of a file that is a GFD container; `None` of other files, and of those that cannot be read.
@@ -34,7 +34,7 @@ pub fn print_gfd(container: &Gfd) -> String {
     let mut at = 0;
     while let Some(one) = container.blocks.get(at) {
         let shader = |index: usize| shaders.iter().find(|s| s.program == index);
-        let is_header = one.kind().and_then(Layout::of).is_some();
+        let is_header = one.kind().and_then(HeaderLayout::of).is_some();
         let with_header = shader(at + 1).filter(|s| is_header && s.header == Some(at));
         if let Some((text, blocks)) = with_header.and_then(|s| whole_program(container, at, s, shader(at + 2))) {
             out.push_str(&text);
@@ -51,7 +51,8 @@ pub fn print_gfd(container: &Gfd) -> String {
             at += 1;
         } else {
             let closes = one.kind() == Some(BlockKind::End) && one.data.is_empty() && at + 1 == container.blocks.len();
-            if !(closes && *one == Block { at: one.at, ..block(BlockKind::End.code(), usual_head(at), Vec::new()) }) {
+            if !(closes && *one == GfdBlock { at: one.at, ..block(BlockKind::End.code(), usual_head(at), Vec::new()) })
+            {
                 let kind = one.kind().map_or_else(|| one.header[4].to_string(), |kind| kind.name().to_owned());
                 let _ = writeln!(out, "\n.block {kind} HEAD({})", list(&head_of(one)));
                 data_lines(&mut out, &one.data);
@@ -59,7 +60,7 @@ pub fn print_gfd(container: &Gfd) -> String {
             at += 1;
         }
     }
-    if container.blocks.last().and_then(Block::kind) != Some(BlockKind::End) {
+    if container.blocks.last().and_then(GfdBlock::kind) != Some(BlockKind::End) {
         out.push_str("\n.open\n");
     }
     if !container.rest.is_empty() {
@@ -80,9 +81,9 @@ fn data_lines(out: &mut String, data: &[u8]) {
     }
 }
 
-pub(super) fn listing(code: &Code, settings: Vec<(String, String)>) -> String {
+pub(super) fn listing(code: &ExtractedProgram, settings: Vec<(String, String)>) -> String {
     let settings = settings.into_iter().map(|(name, value)| Setting { name, value, span: Span::default() }).collect();
-    disassemble(&Program { settings, ..code.program() }, &Options::default())
+    disassemble(&Program { settings, ..code.program() }, &TextOptions::default())
 }
 
 /// The header block at `at` and its words as text, if the text reproduces both, and their count of blocks. A copy program after a geometry
@@ -112,15 +113,15 @@ fn whole_program(container: &Gfd, at: usize, shader: &Shader, next: Option<&Shad
     }
     // The text, assembled again.
     let text = format!(".container gfd\n{out}");
-    let again = Document::read(&text, "the container's text", &Options::default()).ok()?.blocks(at).ok()?;
-    let same = |(a, b): (&Block, &Block)| a.header == b.header && a.data == b.data;
+    let again = Document::read(&text, "the container's text", &TextOptions::default()).ok()?.blocks(at).ok()?;
+    let same = |(a, b): (&GfdBlock, &GfdBlock)| a.header == b.header && a.data == b.data;
     (again.len() >= blocks && again[..blocks].iter().zip(&container.blocks[at..]).all(same)).then_some((out, blocks))
 }
 
 /// The settings for header values of a program that do not follow from its words.
 fn settings_of(container: &Gfd, shader: &Shader, copy: Option<&Shader>) -> Option<Vec<(String, String)>> {
     let header = container.blocks.get(shader.header?)?;
-    let layout = header.kind().and_then(Layout::of)?;
+    let layout = header.kind().and_then(HeaderLayout::of)?;
     let described = Described::of(header, layout).ok()?;
     let mut base = described_program(&shader.code.program(), shader.code.stage, &described);
     if let Some(copy) = copy {

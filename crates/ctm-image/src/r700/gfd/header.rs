@@ -110,11 +110,11 @@ ops! {
 
 /// A row of a header's layout: one or several words.
 #[derive(Clone, Copy, Debug)]
-enum Row {
+enum HeaderRow {
     /// A register, or several of a kind, by the name of the register table.
     Registers(&'static str),
     /// One word of this meaning.
-    Word(Part),
+    Word(WordMeaning),
     /// The count and place of a table.
     Table(VariableKind),
     /// Words that are kept as they are.
@@ -123,7 +123,7 @@ enum Row {
 
 /// The meaning of one word of a header block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum WordMeaning {
     /// A register, and which one of several.
     Register(&'static Register, u32),
     /// How many of the following registers count.
@@ -144,18 +144,18 @@ pub enum Part {
 
 /// The layout of one kind of header block.
 #[derive(Debug)]
-pub struct Layout {
-    rows: &'static [Row],
+pub struct HeaderLayout {
+    rows: &'static [HeaderRow],
     /// Bytes up to where tables begin.
     pub size: u64,
 }
 
-use Part::{CopySize, Count, Mode, Pointer, ProgramSize};
-use Row::{Others, Registers, Table, Word};
+use HeaderRow::{Others, Registers, Table, Word};
+use WordMeaning::{CopySize, Count, Mode, Pointer, ProgramSize};
 
 /// Vertex programs.
 #[rustfmt::skip]
-pub static VERTEX: Layout = Layout { size: 0x134, rows: &[
+pub static VERTEX: HeaderLayout = HeaderLayout { size: 0x134, rows: &[
     Registers("SQ_PGM_RESOURCES_VS"), Registers("VGT_PRIMITIVEID_EN"), Registers("SPI_VS_OUT_CONFIG"),
     Word(Count), Registers("SPI_VS_OUT_ID"),
     Registers("PA_CL_VS_OUT_CNTL"), Registers("SQ_VTX_SEMANTIC_CLEAR"),
@@ -169,7 +169,7 @@ pub static VERTEX: Layout = Layout { size: 0x134, rows: &[
 
 /// Pixel programs.
 #[rustfmt::skip]
-pub static PIXEL: Layout = Layout { size: 0xe8, rows: &[
+pub static PIXEL: HeaderLayout = HeaderLayout { size: 0xe8, rows: &[
     Registers("SQ_PGM_RESOURCES_PS"), Registers("SQ_PGM_EXPORTS_PS"),
     Registers("SPI_PS_IN_CONTROL_0"), Registers("SPI_PS_IN_CONTROL_1"),
     Word(Count), Registers("SPI_PS_INPUT_CNTL"),
@@ -182,7 +182,7 @@ pub static PIXEL: Layout = Layout { size: 0xe8, rows: &[
 
 /// Geometry programs, each with a copy program.
 #[rustfmt::skip]
-pub static GEOMETRY: Layout = Layout { size: 0xc0, rows: &[
+pub static GEOMETRY: HeaderLayout = HeaderLayout { size: 0xc0, rows: &[
     Registers("SQ_PGM_RESOURCES_GS"), Registers("VGT_GS_OUT_PRIM_TYPE"), Registers("VGT_GS_MODE"),
     Registers("PA_CL_VS_OUT_CNTL"), Registers("SQ_PGM_RESOURCES_VS"), Registers("SQ_GS_VERT_ITEMSIZE"),
     Registers("SPI_VS_OUT_CONFIG"), Word(Count), Registers("SPI_VS_OUT_ID"),
@@ -203,7 +203,7 @@ pub fn unset(row: &Register) -> u32 {
     UNUSED.iter().find(|u| u.0 == row.name).map_or(0, |u| u.1)
 }
 
-impl Layout {
+impl HeaderLayout {
     /// The layout of a header block; `None` for other blocks, and for compute programs, whose layout is not public.
     #[must_use]
     pub const fn of(kind: BlockKind) -> Option<&'static Self> {
@@ -226,15 +226,14 @@ impl Layout {
     }
 
     /// Every word with its byte offset.
-    pub fn words(&self) -> impl Iterator<Item = (u64, Part)> {
+    pub fn words(&self) -> impl Iterator<Item = (u64, WordMeaning)> {
         let parts = self.rows.iter().flat_map(|row| match *row {
             // A name that the register table lacks would shift all that follows; a test compares the sizes.
-            Registers(name) => {
-                registers::named(name).map_or_else(Vec::new, |r| (0..r.count).map(|i| Part::Register(r, i)).collect())
-            }
+            Registers(name) => registers::named(name)
+                .map_or_else(Vec::new, |r| (0..r.count).map(|i| WordMeaning::Register(r, i)).collect()),
             Word(part) => vec![part],
-            Table(kind) => vec![Part::Table(kind), Pointer],
-            Others(name, count) => (0..count).map(|_| Part::Other(name)).collect(),
+            Table(kind) => vec![WordMeaning::Table(kind), Pointer],
+            Others(name, count) => (0..count).map(|_| WordMeaning::Other(name)).collect(),
         });
         parts.enumerate().map(|(i, part)| (i as u64 * 4, part))
     }

@@ -14,11 +14,11 @@ mod new;
 
 pub use new::{NewProgram, NewVariable, OtherWord, build};
 
-use super::{Code, RegisterValue, Stage, registers};
-use crate::bytes::{ByteOrder, Input};
+use super::{ExtractedProgram, RegisterValue, ShaderStage, registers};
+use crate::bytes::{ByteOrder, FileBytes};
 use crate::error::{ImageError, Remark};
 use ctm_isa::ops;
-use header::{Layout, Part, VariableKind};
+use header::{HeaderLayout, VariableKind, WordMeaning};
 
 ops! {
     /// The kind of a block.
@@ -57,13 +57,13 @@ ops! {
 impl BlockKind {
     /// For blocks of words: the stage of the program, and the kind of its header block.
     #[must_use]
-    pub const fn program(self) -> Option<(Stage, Self)> {
+    pub const fn program(self) -> Option<(ShaderStage, Self)> {
         match self {
-            Self::VertexProgram => Some((Stage::Vertex, Self::VertexHeader)),
-            Self::PixelProgram => Some((Stage::Pixel, Self::PixelHeader)),
-            Self::GeometryProgram => Some((Stage::Geometry, Self::GeometryHeader)),
-            Self::CopyProgram => Some((Stage::Copy, Self::GeometryHeader)),
-            Self::ComputeProgram => Some((Stage::Compute, Self::ComputeHeader)),
+            Self::VertexProgram => Some((ShaderStage::Vertex, Self::VertexHeader)),
+            Self::PixelProgram => Some((ShaderStage::Pixel, Self::PixelHeader)),
+            Self::GeometryProgram => Some((ShaderStage::Geometry, Self::GeometryHeader)),
+            Self::CopyProgram => Some((ShaderStage::Copy, Self::GeometryHeader)),
+            Self::ComputeProgram => Some((ShaderStage::Compute, Self::ComputeHeader)),
             Self::End
             | Self::Padding
             | Self::VertexHeader
@@ -109,7 +109,7 @@ pub const LONGEST_NAME: u64 = 512;
 
 /// One block as it is in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
+pub struct GfdBlock {
     /// Byte offset of the block's header.
     pub at: u64,
     /// The header's words; see [`BLOCK_FIELDS`].
@@ -118,15 +118,15 @@ pub struct Block {
     pub data: Vec<u8>,
 }
 
-impl Block {
+impl GfdBlock {
     /// Its kind; `None` for numbers that are not known.
     #[must_use]
     pub fn kind(&self) -> Option<BlockKind> {
         BlockKind::from_code(self.header[BLOCK_TYPE])
     }
 
-    fn input(&self) -> Input<'_> {
-        Input::new(&self.data, ByteOrder::Big)
+    fn input(&self) -> FileBytes<'_> {
+        FileBytes::new(&self.data, ByteOrder::Big)
     }
 
     /// Turns an offset within the contents into one within the file.
@@ -163,7 +163,7 @@ pub struct Shader {
     /// Index of the block with the words.
     pub program: usize,
     /// The program and its registers.
-    pub code: Code,
+    pub code: ExtractedProgram,
     /// Its variables. A copy program has those of its geometry program.
     pub variables: Vec<Variable>,
 }
@@ -174,13 +174,13 @@ pub struct Gfd {
     /// The file header's words; see [`FILE_FIELDS`].
     pub header: [u32; HEADER_WORDS],
     /// The blocks in order, the closing one included.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<GfdBlock>,
     /// Bytes after the closing block.
     pub rest: Vec<u8>,
 }
 
 fn header_words(
-    input: &Input<'_>,
+    input: &FileBytes<'_>,
     at: u64,
     what: &'static str,
     magic: u32,
@@ -210,11 +210,11 @@ impl Gfd {
     /// # Errors
     /// Not such a file, or a block reaches beyond the input.
     pub fn read(bytes: &[u8]) -> Result<Self, ImageError> {
-        let input = Input::new(bytes, ByteOrder::Big);
+        let input = FileBytes::new(bytes, ByteOrder::Big);
         let header = header_words(&input, 0, "the file header", FILE_MAGIC, "the bytes `Gfx2`")?;
-        let mut blocks: Vec<Block> = Vec::new();
+        let mut blocks: Vec<GfdBlock> = Vec::new();
         let mut at = HEADER_BYTES;
-        while at < input.len() && blocks.last().and_then(Block::kind) != Some(BlockKind::End) {
+        while at < input.len() && blocks.last().and_then(GfdBlock::kind) != Some(BlockKind::End) {
             if blocks.len() == MOST_BLOCKS {
                 let (found, allowed) = (MOST_BLOCKS as u64 + 1, format!("0..={MOST_BLOCKS}"));
                 return Err(ImageError::Field { field: "number of blocks", offset: at, found, allowed });
@@ -222,7 +222,7 @@ impl Gfd {
             let words = header_words(&input, at, "a block header", BLOCK_MAGIC, "the bytes `BLK{`")?;
             let size = u64::from(words[BLOCK_SIZE]);
             let data = input.slice("a block's contents", at + HEADER_BYTES, size)?.to_vec();
-            blocks.push(Block { at, header: words, data });
+            blocks.push(GfdBlock { at, header: words, data });
             at += HEADER_BYTES + size;
         }
         let rest = bytes.get(usize::try_from(at).unwrap_or(bytes.len())..).unwrap_or_default().to_vec();
@@ -255,7 +255,7 @@ impl Gfd {
                 .rposition(|b| b.kind() == Some(header_kind) || b.kind() == block.kind())
                 .filter(|&h| self.blocks[h].kind() == Some(header_kind));
             let (mut registers, mut variables) = (Vec::new(), Vec::new());
-            if let Some((h, layout)) = header.and_then(|h| Some((&self.blocks[h], Layout::of(header_kind)?))) {
+            if let Some((h, layout)) = header.and_then(|h| Some((&self.blocks[h], HeaderLayout::of(header_kind)?))) {
                 registers = read_registers(h, layout).map_err(|e| h.place(e))?;
                 variables = read_variables(h, layout).map_err(|e| h.place(e))?;
             }
@@ -267,7 +267,7 @@ impl Gfd {
                     allowed: "multiples of 8, the size of a slot".to_owned(),
                 });
             }
-            let code = Code { stage, words: ByteOrder::Little.words(&block.data), registers };
+            let code = ExtractedProgram { stage, words: ByteOrder::Little.words(&block.data), registers };
             shaders.push(Shader { header, program: index, code, variables });
         }
         Ok(shaders)
@@ -278,7 +278,7 @@ impl Gfd {
     ///
     /// # Errors
     /// There is no such program, it is for another stage, or it sets a register that the header block does not hold.
-    pub fn replace(&mut self, index: usize, code: &Code) -> Result<(), ImageError> {
+    pub fn replace(&mut self, index: usize, code: &ExtractedProgram) -> Result<(), ImageError> {
         let shaders = self.shaders()?;
         let Some(shader) = shaders.get(index) else {
             let message = format!("the container has {} programs; there is none at {index}", shaders.len());
@@ -296,13 +296,14 @@ impl Gfd {
             allowed: u64::from(u32::MAX),
         })?;
         if let Some(h) = shader.header
-            && let Some(layout) = self.blocks[h].kind().and_then(Layout::of)
+            && let Some(layout) = self.blocks[h].kind().and_then(HeaderLayout::of)
         {
             let mut header = self.blocks[h].data.clone();
-            let size_part = if code.stage == Stage::Copy { Part::CopySize } else { Part::ProgramSize };
+            let size_part =
+                if code.stage == ShaderStage::Copy { WordMeaning::CopySize } else { WordMeaning::ProgramSize };
             for (at, part) in layout.words() {
                 let value = match part {
-                    Part::Register(row, i) => {
+                    WordMeaning::Register(row, i) => {
                         let address = row.address + i * 4;
                         code.registers.iter().find(|r| r.address == address).map(|r| r.value)
                     }
@@ -316,7 +317,9 @@ impl Gfd {
                 }
             }
             let holds = |address| {
-                layout.words().any(|(_, p)| matches!(p, Part::Register(row, i) if row.address + i * 4 == address))
+                layout
+                    .words()
+                    .any(|(_, p)| matches!(p, WordMeaning::Register(row, i) if row.address + i * 4 == address))
             };
             if let Some(lost) = code.registers.iter().find(|r| !holds(r.address)) {
                 let name = registers::name(lost.address);
@@ -342,11 +345,15 @@ impl Gfd {
                 Some(kind) if kind.program().is_some() => {
                     let size = block.data.len();
                     if let Some((_, header_kind)) = kind.program()
-                        && let Some(layout) = Layout::of(header_kind)
+                        && let Some(layout) = HeaderLayout::of(header_kind)
                         && let Some(header) =
                             self.blocks.iter().rfind(|b| b.at < block.at && b.kind() == Some(header_kind))
                     {
-                        let part = if kind == BlockKind::CopyProgram { Part::CopySize } else { Part::ProgramSize };
+                        let part = if kind == BlockKind::CopyProgram {
+                            WordMeaning::CopySize
+                        } else {
+                            WordMeaning::ProgramSize
+                        };
                         let said = layout.words().find(|(_, p)| *p == part).map(|(at, _)| at);
                         let said = said.and_then(|at| header.input().u32("program size", at).ok());
                         if said.is_some_and(|said| said as usize != size) {
@@ -360,7 +367,7 @@ impl Gfd {
                 Some(_) => {}
             }
         }
-        if self.blocks.last().and_then(Block::kind) != Some(BlockKind::End) {
+        if self.blocks.last().and_then(GfdBlock::kind) != Some(BlockKind::End) {
             let end = HEADER_BYTES + self.blocks.iter().map(|b| HEADER_BYTES + b.data.len() as u64).sum::<u64>();
             say(end, "the closing block is missing".to_owned());
         }
@@ -369,20 +376,25 @@ impl Gfd {
 }
 
 /// The registers of a header block, in the order of the file. Entries of lists beyond their count are not there.
-fn read_registers(block: &Block, layout: &Layout) -> Result<Vec<RegisterValue>, ImageError> {
+fn read_registers(block: &GfdBlock, layout: &HeaderLayout) -> Result<Vec<RegisterValue>, ImageError> {
     let input = block.input();
     let mut values = Vec::new();
     let mut count = None;
     for (at, part) in layout.words() {
         let value = input.u32("a register", at)?;
         match part {
-            Part::Count => count = Some(value),
-            Part::Register(row, index) => {
+            WordMeaning::Count => count = Some(value),
+            WordMeaning::Register(row, index) => {
                 if row.count == 1 || count.is_none_or(|count| index < count) {
                     values.push(RegisterValue { address: row.address + index * 4, value });
                 }
             }
-            Part::ProgramSize | Part::CopySize | Part::Pointer | Part::Mode | Part::Table(_) | Part::Other(_) => {}
+            WordMeaning::ProgramSize
+            | WordMeaning::CopySize
+            | WordMeaning::Pointer
+            | WordMeaning::Mode
+            | WordMeaning::Table(_)
+            | WordMeaning::Other(_) => {}
         }
     }
     Ok(values)
@@ -391,11 +403,11 @@ fn read_registers(block: &Block, layout: &Layout) -> Result<Vec<RegisterValue>, 
 /// Pointers within a block carry a tag in the upper bits: data or text.
 const POINTER: u32 = 0x000f_ffff;
 
-fn read_variables(block: &Block, layout: &Layout) -> Result<Vec<Variable>, ImageError> {
+fn read_variables(block: &GfdBlock, layout: &HeaderLayout) -> Result<Vec<Variable>, ImageError> {
     let input = block.input();
     let mut variables = Vec::new();
     for (at, part) in layout.words() {
-        let Part::Table(kind) = part else { continue };
+        let WordMeaning::Table(kind) = part else { continue };
         let count = u64::from(input.u32("the size of a table", at)?);
         if count > MOST_VARIABLES {
             let allowed = format!("0..={MOST_VARIABLES}");

@@ -1,9 +1,9 @@
 //! Making a container from programs.
 
-use super::header::{Layout, Part, VariableKind, unset};
+use super::header::{HeaderLayout, VariableKind, WordMeaning, unset};
 use super::{BLOCK_MAGIC, BlockKind, FILE_MAGIC, Gfd};
 use crate::error::ImageError;
-use crate::r700::{Code, Stage};
+use crate::r700::{ExtractedProgram, ShaderStage};
 
 /// A variable of a new program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct NewVariable {
 /// A word of a header block that is no register.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherWord {
-    /// Its name in the layout ([`Part::Other`]).
+    /// Its name in the layout ([`WordMeaning::Other`]).
     pub name: &'static str,
     /// Which one of several of the name.
     pub index: u32,
@@ -31,12 +31,12 @@ pub struct OtherWord {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewProgram {
     /// The program and its registers. Registers that are not given are [`unset`].
-    pub code: Code,
+    pub code: ExtractedProgram,
     /// For a geometry program: the program that copies its vertices on.
-    pub copy: Option<Code>,
+    pub copy: Option<ExtractedProgram>,
     /// Its variables.
     pub variables: Vec<NewVariable>,
-    /// How uniforms reach it ([`Part::Mode`]).
+    /// How uniforms reach it ([`WordMeaning::Mode`]).
     pub mode: u32,
     /// Words of its header that are no registers; those that are not given are 0.
     pub words: Vec<OtherWord>,
@@ -45,7 +45,7 @@ pub struct NewProgram {
 impl NewProgram {
     /// A program without variables, with all that is not register 0.
     #[must_use]
-    pub fn new(code: Code) -> Self {
+    pub fn new(code: ExtractedProgram) -> Self {
         Self { code, copy: None, variables: Vec::new(), mode: 0, words: Vec::new() }
     }
 
@@ -55,7 +55,7 @@ impl NewProgram {
     /// As for [`build`].
     pub fn header_block(&self) -> Result<(BlockKind, Vec<u8>), ImageError> {
         let kind = header_kind(self.code.stage)?;
-        let layout = Layout::of(kind).ok_or_else(|| no_header(self.code.stage))?;
+        let layout = HeaderLayout::of(kind).ok_or_else(|| no_header(self.code.stage))?;
         Ok((kind, header_block(self, layout)?))
     }
 }
@@ -114,26 +114,26 @@ pub fn build(programs: &[NewProgram]) -> Result<Gfd, ImageError> {
 }
 
 /// The kind of header block that programs of a stage have.
-fn header_kind(stage: Stage) -> Result<BlockKind, ImageError> {
+fn header_kind(stage: ShaderStage) -> Result<BlockKind, ImageError> {
     match stage {
-        Stage::Vertex => Ok(BlockKind::VertexHeader),
-        Stage::Pixel => Ok(BlockKind::PixelHeader),
-        Stage::Geometry => Ok(BlockKind::GeometryHeader),
-        Stage::Fetch | Stage::Copy | Stage::Compute => Err(no_header(stage)),
+        ShaderStage::Vertex => Ok(BlockKind::VertexHeader),
+        ShaderStage::Pixel => Ok(BlockKind::PixelHeader),
+        ShaderStage::Geometry => Ok(BlockKind::GeometryHeader),
+        ShaderStage::Fetch | ShaderStage::Copy | ShaderStage::Compute => Err(no_header(stage)),
     }
 }
 
-fn no_header(stage: Stage) -> ImageError {
+fn no_header(stage: ShaderStage) -> ImageError {
     let message = format!("there is no header for a {} program", stage.name());
     ImageError::Unstorable { what: "the program", message }
 }
 
-fn words(code: &Code) -> Vec<u8> {
+fn words(code: &ExtractedProgram) -> Vec<u8> {
     code.words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
 
 /// Registers, tables, names, and the list of pointers with its head.
-fn header_block(program: &NewProgram, layout: &Layout) -> Result<Vec<u8>, ImageError> {
+fn header_block(program: &NewProgram, layout: &HeaderLayout) -> Result<Vec<u8>, ImageError> {
     let mut data: Vec<u8> = Vec::new();
     // Offsets of pointers to data and to text: the list names those at data first.
     let (mut at_data, mut at_text) = (Vec::new(), Vec::new());
@@ -144,21 +144,21 @@ fn header_block(program: &NewProgram, layout: &Layout) -> Result<Vec<u8>, ImageE
     let mut parts = layout.words().peekable();
     let register = |address: u32| program.code.registers.iter().find(|r| r.address == address).map(|r| r.value);
     let mut others: Vec<&str> = Vec::new();
-    let parts_list: Vec<Part> = layout.words().map(|(_, part)| part).collect();
+    let parts_list: Vec<WordMeaning> = layout.words().map(|(_, part)| part).collect();
     while let Some((at, part)) = parts.next() {
         let word = match part {
-            Part::Register(row, index) => register(row.address + index * 4).unwrap_or_else(|| unset(row)),
+            WordMeaning::Register(row, index) => register(row.address + index * 4).unwrap_or_else(|| unset(row)),
             // The registers that count are those up to the last one given.
-            Part::Count => match parts_list.get(at as usize / 4 + 1) {
-                Some(Part::Register(row, _)) => {
+            WordMeaning::Count => match parts_list.get(at as usize / 4 + 1) {
+                Some(WordMeaning::Register(row, _)) => {
                     let given = |i: &u32| program.code.registers.iter().any(|r| r.address == row.address + i * 4);
                     (0..row.count).rev().find(given).map_or(0, |i| i + 1)
                 }
                 _ => 0,
             },
-            Part::ProgramSize => program.code.words.len() as u32 * 4,
-            Part::CopySize => program.copy.as_ref().map_or(0, |c| c.words.len() as u32 * 4),
-            Part::Table(kind) => {
+            WordMeaning::ProgramSize => program.code.words.len() as u32 * 4,
+            WordMeaning::CopySize => program.copy.as_ref().map_or(0, |c| c.words.len() as u32 * 4),
+            WordMeaning::Table(kind) => {
                 let rows: Vec<&NewVariable> = program.variables.iter().filter(|v| v.kind == kind).collect();
                 data.extend((rows.len() as u32).to_be_bytes());
                 parts.next();
@@ -173,17 +173,17 @@ fn header_block(program: &NewProgram, layout: &Layout) -> Result<Vec<u8>, ImageE
                     DATA | place
                 }
             }
-            Part::Mode => program.mode,
-            Part::Other(name) => {
+            WordMeaning::Mode => program.mode,
+            WordMeaning::Other(name) => {
                 let index = others.iter().filter(|o| **o == name).count() as u32;
                 others.push(name);
                 program.words.iter().find(|w| w.name == name && w.index == index).map_or(0, |w| w.value)
             }
-            Part::Pointer => 0,
+            WordMeaning::Pointer => 0,
         };
         data.extend(word.to_be_bytes());
     }
-    if program.variables.iter().any(|v| !parts_list.contains(&Part::Table(v.kind))) {
+    if program.variables.iter().any(|v| !parts_list.contains(&WordMeaning::Table(v.kind))) {
         let message = format!("a {} program's header has no table for it", program.code.stage.name());
         return Err(ImageError::Unstorable { what: "a variable", message });
     }
@@ -215,7 +215,7 @@ fn header_block(program: &NewProgram, layout: &Layout) -> Result<Vec<u8>, ImageE
 
 fn table_row(
     row: &NewVariable,
-    layout: &Layout,
+    layout: &HeaderLayout,
     text_start: u32,
     tables: &mut Vec<u8>,
     names: &mut Vec<u8>,

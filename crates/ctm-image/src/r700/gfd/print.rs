@@ -3,9 +3,9 @@
 //! Only differences from the registers derived from the program's words are printed. Whether the settings give the block back, byte for
 //! byte, is for the caller to try: names may lie elsewhere, or words may have no setting.
 
-use super::header::{Layout, Part, VariableKind, VariableType, unset};
+use super::header::{HeaderLayout, VariableKind, VariableType, WordMeaning, unset};
 use super::settings::{SAMPLERS, TABLES, setting_name};
-use super::{Block, NewVariable, OtherWord, read_variables};
+use super::{GfdBlock, NewVariable, OtherWord, read_variables};
 use crate::error::ImageError;
 use crate::r700::RegisterValue;
 use crate::r700::registers::Register;
@@ -30,7 +30,7 @@ impl Described {
     ///
     /// # Errors
     /// The block is too short for its contents, or has an offset beyond its end.
-    pub fn of(block: &Block, layout: &Layout) -> Result<Self, ImageError> {
+    pub fn of(block: &GfdBlock, layout: &HeaderLayout) -> Result<Self, ImageError> {
         let input = block.input();
         let mut out = Self::default();
         let mut count = None;
@@ -38,22 +38,22 @@ impl Described {
         for (at, part) in layout.words() {
             let value = input.u32("a word of the header", at).map_err(|e| block.place(e))?;
             match part {
-                Part::Count => count = Some(value),
-                Part::Register(row, index) => {
+                WordMeaning::Count => count = Some(value),
+                WordMeaning::Register(row, index) => {
                     if index == 0 && row.count > 1 {
                         out.counts.extend(count.take().map(|count| (row.address, count)));
                     }
                     out.registers.push(RegisterValue { address: row.address + index * 4, value });
                 }
-                Part::Mode => out.mode = value,
-                Part::Other(name) => {
+                WordMeaning::Mode => out.mode = value,
+                WordMeaning::Other(name) => {
                     let index = others.iter().filter(|other| **other == name).count() as u32;
                     others.push(name);
                     if value != 0 {
                         out.words.push(OtherWord { name, index, value });
                     }
                 }
-                Part::ProgramSize | Part::CopySize | Part::Pointer | Part::Table(_) => {}
+                WordMeaning::ProgramSize | WordMeaning::CopySize | WordMeaning::Pointer | WordMeaning::Table(_) => {}
             }
         }
         let variables = read_variables(block, layout).map_err(|e| block.place(e))?;
@@ -64,14 +64,14 @@ impl Described {
 
     /// The settings for differences from `base`, the registers derived from the program; `None` for values without a setting.
     #[must_use]
-    pub fn settings(&self, layout: &Layout, base: &[RegisterValue]) -> Option<Vec<(String, String)>> {
+    pub fn settings(&self, layout: &HeaderLayout, base: &[RegisterValue]) -> Option<Vec<(String, String)>> {
         let mut out = Vec::new();
         if self.mode != 0 || !base.is_empty() {
             out.push(("MODE".to_owned(), self.mode.to_string()));
         }
         let value = |list: &[RegisterValue], address| list.iter().find(|r| r.address == address).map(|r| r.value);
         for (_, part) in layout.words() {
-            let Part::Register(row, 0) = part else { continue };
+            let WordMeaning::Register(row, 0) = part else { continue };
             let addresses = || (0..row.count).map(|i| row.address + i * 4);
             if row.count == 1 {
                 let wanted = value(&self.registers, row.address).unwrap_or(0);
@@ -111,7 +111,7 @@ impl Described {
             }
         }
         for word in &self.words {
-            let several = layout.words().filter(|(_, part)| *part == Part::Other(word.name)).count() > 1;
+            let several = layout.words().filter(|(_, part)| *part == WordMeaning::Other(word.name)).count() > 1;
             let index = if several { format!("[{}]", word.index) } else { String::new() };
             out.push((format!("{}{index}", setting_name(word.name)), word.value.to_string()));
         }

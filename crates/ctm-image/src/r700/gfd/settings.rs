@@ -3,7 +3,7 @@
 //! The names are those of the registers, their fields and the header's tables, in large or small letters, as the console's tools
 //! write them: `$SPI_VS_OUT_ID[0].SEMANTIC_1 = 1`, `$UNIFORM_VARS[0].type = "mat4x4"`, `$MODE = "UniformBlock"`.
 
-use super::header::{Layout, Part, VariableKind, VariableType};
+use super::header::{HeaderLayout, VariableKind, VariableType, WordMeaning};
 use super::{LONGEST_NAME, MOST_VARIABLES, NewVariable, OtherWord};
 use crate::r700::registers::{self, Register};
 use ctm_isa::diag::Diagnostic;
@@ -73,7 +73,7 @@ impl Settings {
     ///
     /// # Errors
     /// Names that the header has not, and values that do not fit.
-    pub fn read(settings: &[Setting], layout: &Layout) -> Result<Self, Vec<Diagnostic>> {
+    pub fn read(settings: &[Setting], layout: &HeaderLayout) -> Result<Self, Vec<Diagnostic>> {
         let mut reader = SettingsReader { layout, out: Self::default(), rows: Vec::new() };
         let mut wrong: Vec<Diagnostic> = settings
             .iter()
@@ -113,7 +113,7 @@ fn unknown<'a>(what: &str, name: &str, names: impl IntoIterator<Item = &'a str> 
 }
 
 struct SettingsReader<'a> {
-    layout: &'a Layout,
+    layout: &'a HeaderLayout,
     out: Settings,
     /// The rows of tables so far, with their numbers.
     rows: Vec<(VariableKind, u32)>,
@@ -202,13 +202,13 @@ impl SettingsReader<'_> {
         let mut names = vec!["MODE".to_owned()];
         for (_, part) in self.layout.words() {
             match part {
-                Part::Register(row, 0) => {
+                WordMeaning::Register(row, 0) => {
                     if row.count > 1 {
                         names.push(format!("NUM_{}", row.name));
                     }
                     names.push(row.name.to_owned());
                 }
-                Part::Table(kind) => names.extend(TABLES.iter().find(|t| t.1 == kind).map(|t| t.0.to_owned())),
+                WordMeaning::Table(kind) => names.extend(TABLES.iter().find(|t| t.1 == kind).map(|t| t.0.to_owned())),
                 _ => {}
             }
         }
@@ -220,7 +220,7 @@ impl SettingsReader<'_> {
     /// The words that have no register and that settings give, one for each word of the header.
     fn others(&self) -> Vec<&'static str> {
         let words = self.layout.words().filter_map(|(_, part)| match part {
-            Part::Other(name) => Some(name),
+            WordMeaning::Other(name) => Some(name),
             _ => None,
         });
         words.filter(|name| !name.ends_with("buffer")).collect()
@@ -228,7 +228,7 @@ impl SettingsReader<'_> {
 
     fn register_row(&self, name: &str) -> Option<&'static Register> {
         let row = registers::named(name)?;
-        self.layout.words().any(|(_, part)| part == Part::Register(row, 0)).then_some(row)
+        self.layout.words().any(|(_, part)| part == WordMeaning::Register(row, 0)).then_some(row)
     }
 
     fn register(&mut self, row: &'static Register, name: &Name, value: &str) -> Result<(), Problem> {
@@ -256,7 +256,7 @@ impl SettingsReader<'_> {
         name: &Name,
         value: &str,
     ) -> Result<(), Problem> {
-        if !self.layout.words().any(|(_, part)| part == Part::Table(kind)) {
+        if !self.layout.words().any(|(_, part)| part == WordMeaning::Table(kind)) {
             return Err(format!("a program of this stage has no table {}", name.object).into());
         }
         let (Some(index), Some(member)) = (name.index, &name.member) else {

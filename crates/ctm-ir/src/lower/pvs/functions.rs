@@ -1,7 +1,7 @@
 //! Operations, as the reference functions of `ctm_exec::pvs::ops` define them.
 
 use crate::lower::build::Build;
-use crate::masked::{Dot, Doubts, Op, Unit, Value};
+use crate::masked::{ChannelOp, Dot, Doubts, Op, Value};
 use ctm_exec::float::{INFINITY, ONE, SIGN};
 use ctm_exec::pvs::ops::{Comparison, LIGHT_EXPONENT, MAX_FLOAT, TURNS};
 use ctm_isa::pvs::ops::{MacroOp, MathOp, VectorOp};
@@ -46,12 +46,12 @@ impl Functions<'_> {
         self.0.bits(bits)
     }
 
-    fn unit(&mut self, unit: Unit, operands: [Value; 3]) -> Value {
+    fn unit(&mut self, unit: ChannelOp, operands: [Value; 3]) -> Value {
         self.0.make(Op::Unit(unit, operands))
     }
 
     fn scalar(&mut self, op: AlphaOp, a: Value) -> Value {
-        self.unit(Unit::Scalar(op), [a; 3])
+        self.unit(ChannelOp::Scalar(op), [a; 3])
     }
 
     fn alu(&mut self, op: Op2, a: Value, b: Value) -> Value {
@@ -83,15 +83,15 @@ impl Functions<'_> {
 
     /// The bits as a result: flushed, with the one NaN.
     fn copy(&mut self, a: Value) -> Value {
-        self.unit(Unit::Scale(Omod::U1), [a; 3])
+        self.unit(ChannelOp::Scale(Omod::U1), [a; 3])
     }
 
     pub fn clamp(&mut self, a: Value) -> Value {
-        self.unit(Unit::Clamp, [a; 3])
+        self.unit(ChannelOp::Clamp, [a; 3])
     }
 
     fn mad(&mut self, a: Value, b: Value, c: Value) -> Value {
-        self.unit(Unit::Mad { zero_wins: false, omod: Omod::U1 }, [a, b, c])
+        self.unit(ChannelOp::Mad { zero_wins: false, omod: Omod::U1 }, [a, b, c])
     }
 
     /// A product: adding -0 changes no sum.
@@ -106,17 +106,17 @@ impl Functions<'_> {
     }
 
     fn maximum(&mut self, a: Value, b: Value) -> Value {
-        let chosen = self.unit(Unit::Max, [a, b, a]);
+        let chosen = self.unit(ChannelOp::Max, [a, b, a]);
         self.copy(chosen)
     }
 
     fn minimum(&mut self, a: Value, b: Value) -> Value {
-        let chosen = self.unit(Unit::Min, [a, b, a]);
+        let chosen = self.unit(ChannelOp::Min, [a, b, a]);
         self.copy(chosen)
     }
 
     fn fraction(&mut self, a: Value) -> Value {
-        self.unit(Unit::Fraction(Omod::U1), [a; 3])
+        self.unit(ChannelOp::Fraction(Omod::U1), [a; 3])
     }
 
     fn floor(&mut self, a: Value) -> Value {

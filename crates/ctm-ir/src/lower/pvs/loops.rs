@@ -1,12 +1,12 @@
 //! Loops of compilers run 255 times, and vertices leave them by a predicate that stays off. An iteration that changes none of the variables which the next one
 //! reads is the last that has to run: all others would do the same.
 
-use super::{ADDRESS, FIRST_COPY, predicate, register, units::File};
+use super::{ADDRESS, FIRST_COPY, predicate, register, units::RegisterKind};
 use crate::masked::Var;
-use ctm_isa::pvs::access::{self, File as Written};
+use ctm_isa::pvs::access::{self, WrittenFile as Written};
 use ctm_isa::pvs::flow::FlowSlot;
 use ctm_isa::pvs::ops::{AddrMode, FlowOp, SrcType};
-use ctm_isa::pvs::{Inst, Program};
+use ctm_isa::pvs::{Inst, VertexProgram};
 use ctm_isa::r700::GPRS;
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 const ITERATIONS: u16 = 16;
 
 /// Of each slot, the variables that iterations of its loop carry to the next one, each with a variable for its copy. Empty where the loop is not tested.
-pub fn copies(program: &Program, insts: &[Option<Inst>]) -> Vec<Vec<(Var, Var)>> {
+pub fn copies(program: &VertexProgram, insts: &[Option<Inst>]) -> Vec<Vec<(Var, Var)>> {
     let mut next = 4 * FIRST_COPY;
     let copies = |slot: &FlowSlot| {
         let all = carried(program, insts, slot).unwrap_or_default();
@@ -29,7 +29,7 @@ pub fn copies(program: &Program, insts: &[Option<Inst>]) -> Vec<Vec<(Var, Var)>>
 }
 
 /// The variables that a loop's body reads and writes; `None`: it is not tested.
-fn carried(program: &Program, insts: &[Option<Inst>], slot: &FlowSlot) -> Option<BTreeSet<Var>> {
+fn carried(program: &VertexProgram, insts: &[Option<Inst>], slot: &FlowSlot) -> Option<BTreeSet<Var>> {
     let body = slot.upper.back..=slot.upper.last;
     if slot.op != FlowOp::Loop || slot.lower.target_or_count < ITERATIONS {
         return None;
@@ -55,9 +55,9 @@ fn carried(program: &Program, insts: &[Option<Inst>], slot: &FlowSlot) -> Option
         };
         for of in access::reads(inst) {
             let file = match of.file {
-                SrcType::Temporary => File::Temporary,
-                SrcType::Input => File::Input,
-                SrcType::AltTemporary => File::Alternate,
+                SrcType::Temporary => RegisterKind::Temporary,
+                SrcType::Input => RegisterKind::Input,
+                SrcType::AltTemporary => RegisterKind::Alternate,
                 SrcType::Constant => continue,
             };
             read.extend(register(file, of.address.offset).into_iter().flat_map(|r| parts(r, of.components)));
@@ -66,9 +66,9 @@ fn carried(program: &Program, insts: &[Option<Inst>], slot: &FlowSlot) -> Option
         read.extend(inst.dst.pred_enable.then(predicate));
         for of in access::write(inst).into_iter().chain(access::dual_write(inst)) {
             let file = match of.file {
-                Written::Temporary => File::Temporary,
-                Written::Input => File::Input,
-                Written::AltTemporary => File::Alternate,
+                Written::Temporary => RegisterKind::Temporary,
+                Written::Input => RegisterKind::Input,
+                Written::AltTemporary => RegisterKind::Alternate,
                 Written::A0 => {
                     written.extend(parts(ADDRESS, of.components));
                     continue;

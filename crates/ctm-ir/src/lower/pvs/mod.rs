@@ -18,11 +18,11 @@ mod loops;
 mod units;
 
 use crate::lower::build::Build;
-use crate::masked::{Block, Code, End, M, MaskOp, Op, Tally, Target, Var};
+use crate::masked::{Block, Code, End, JumpTarget, M, MaskOp, Op, Tally, Var};
 use ctm_exec::pvs::BUDGET;
 use ctm_isa::pvs::flow::{Action, action};
 use ctm_isa::pvs::ops::FlowOp;
-use ctm_isa::pvs::{ALTERNATE_TEMPORARIES, FLOW_STACK, INPUTS, Inst, OUTPUTS, Program};
+use ctm_isa::pvs::{ALTERNATE_TEMPORARIES, FLOW_STACK, INPUTS, Inst, OUTPUTS, VertexProgram};
 use rustc_hash::FxHashMap as Map;
 
 /// The most temporaries of a program.
@@ -60,19 +60,19 @@ pub struct Lowered {
 
 /// The next instruction, or (`is_after`) the decision after one; and the open loops and subroutines, innermost last.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct State {
+struct FlowState {
     pc: u16,
     is_after: bool,
     open: Vec<u8>,
 }
 
 /// Lowers a program; `None`: it is left to the reference interpreter.
-pub fn lower(program: &Program) -> Option<Lowered> {
+pub fn lower(program: &VertexProgram) -> Option<Lowered> {
     let insts: Vec<Option<Inst>> = program.words.iter().map(|words| Inst::decode(words).ok()).collect();
     if program.usage().highest_temp as usize >= TEMPORARIES {
         return None;
     }
-    let mut graph = Graph {
+    let mut graph = FlowGraph {
         program,
         insts: &insts,
         starts: starts(program),
@@ -81,9 +81,10 @@ pub fn lower(program: &Program) -> Option<Lowered> {
         states: Vec::new(),
         build: Build::default(),
     };
-    graph.block_of(State { pc: program.first, is_after: false, open: Vec::new() })?;
+    graph.block_of(FlowState { pc: program.first, is_after: false, open: Vec::new() })?;
     let begin = vec![Op::Mask(MaskOp::Copy(M::ACTIVE, M::EXISTING))];
-    let mut blocks = vec![Block { loops: 0, ops: begin, tally: Tally::default(), end: End::Next(Target::Block(1)) }];
+    let mut blocks =
+        vec![Block { loops: 0, ops: begin, tally: Tally::default(), end: End::Next(JumpTarget::Block(1)) }];
     let mut extra = Vec::new();
     let mut n = 0;
     while let Some(state) = graph.states.get(n).cloned() {
@@ -97,7 +98,7 @@ pub fn lower(program: &Program) -> Option<Lowered> {
     let first = blocks.len() as u16;
     blocks.extend(extra);
     for block in &mut blocks {
-        if let End::Branch { some: Target::Block(id), .. } = &mut block.end
+        if let End::Branch { some: JumpTarget::Block(id), .. } = &mut block.end
             && *id >= EXTRA
         {
             *id = *id - EXTRA + first;
@@ -111,7 +112,7 @@ pub fn lower(program: &Program) -> Option<Lowered> {
 const EXTRA: u16 = 1 << 15;
 
 /// The instructions at which blocks begin.
-fn starts(program: &Program) -> Vec<bool> {
+fn starts(program: &VertexProgram) -> Vec<bool> {
     let mut starts = vec![false; program.words.len() + 1];
     let places = program.flow.iter().filter(|slot| slot.op != FlowOp::None).flat_map(|slot| {
         let after = slot.upper.last.saturating_add(1);
@@ -162,26 +163,26 @@ fn executed(blocks: &[Block]) -> Option<u64> {
                 }
             }
         };
-        let Target::Block(id) = next else { return None };
+        let JumpTarget::Block(id) = next else { return None };
         block = usize::from(id);
     }
     None
 }
 
-struct Graph<'a> {
-    program: &'a Program,
+struct FlowGraph<'a> {
+    program: &'a VertexProgram,
     insts: &'a [Option<Inst>],
     starts: Vec<bool>,
     /// Of each slot: variables of its loop, each with a copy.
     copies: Vec<Vec<(Var, Var)>>,
-    ids: Map<State, u16>,
-    states: Vec<State>,
+    ids: Map<FlowState, u16>,
+    states: Vec<FlowState>,
     build: Build,
 }
 
-impl Graph<'_> {
+impl FlowGraph<'_> {
     /// The block of a state. `None`: the instruction does not exist.
-    fn block_of(&mut self, state: State) -> Option<Target> {
+    fn block_of(&mut self, state: FlowState) -> Option<JumpTarget> {
         if !state.is_after && usize::from(state.pc) >= self.insts.len() {
             return None;
         }
@@ -192,7 +193,7 @@ impl Graph<'_> {
             states.push(state.clone());
             next
         });
-        Some(Target::Block(id))
+        Some(JumpTarget::Block(id))
     }
 
     /// The loop whose aL is visible.
@@ -201,7 +202,7 @@ impl Graph<'_> {
     }
 
     /// Follows instructions from the state until one ends the block.
-    fn block(&mut self, state: &State, extra: &mut Vec<Block>) -> Option<Block> {
+    fn block(&mut self, state: &FlowState, extra: &mut Vec<Block>) -> Option<Block> {
         let loops = state.open.len() as u8;
         let mut tally = Tally::default();
         let mut pc = state.pc;
@@ -227,7 +228,7 @@ impl Graph<'_> {
     /// The decision after instruction `pc`.
     fn end(&mut self, pc: u16, open: &[u8], (loops, extra): (u8, &mut Vec<Block>)) -> Option<End> {
         let places: Vec<usize> = open.iter().map(|&slot| slot.into()).collect();
-        let state = |pc: u16, open: &[u8]| State { pc, is_after: false, open: open.to_vec() };
+        let state = |pc: u16, open: &[u8]| FlowState { pc, is_after: false, open: open.to_vec() };
         let depth = open.len();
         match action(&self.program.flow, &places, pc) {
             Action::Falls if pc == self.program.last => {
@@ -271,7 +272,7 @@ impl Graph<'_> {
                     return Some(End::Next(self.block_of(state(slot.upper.back, outer))?));
                 }
                 let some = self.block_of(state(slot.upper.back, open))?;
-                let none = self.block_of(State { pc, is_after: true, open: outer.to_vec() })?;
+                let none = self.block_of(FlowState { pc, is_after: true, open: outer.to_vec() })?;
                 let (count, index) = (M::count(depth - 1), M::loop_index(depth - 1));
                 let counted = [
                     MaskOp::Add(index, slot.step().into(), false),
@@ -286,7 +287,7 @@ impl Graph<'_> {
                 self.changes(n);
                 let ops = counted.into_iter().map(Op::Mask).collect();
                 extra.push(Block { loops, ops, tally: Tally::default(), end: counts });
-                let some = Target::Block(EXTRA + extra.len() as u16 - 1);
+                let some = JumpTarget::Block(EXTRA + extra.len() as u16 - 1);
                 Some(End::Branch { mask: M::TEMP2, none, some })
             }
         }
@@ -319,15 +320,15 @@ impl Graph<'_> {
 }
 
 /// A register of the machine as one of the form; `None`: it does not exist.
-fn register(file: units::File, offset: u8) -> Option<usize> {
-    use units::File;
+fn register(file: units::RegisterKind, offset: u8) -> Option<usize> {
+    use units::RegisterKind;
     let offset = usize::from(offset);
     let (first, count) = match file {
-        File::Input => (0, INPUTS),
+        RegisterKind::Input => (0, INPUTS),
         // The program uses no others.
-        File::Temporary => (FIRST_TEMPORARY, TEMPORARIES),
-        File::Alternate => (FIRST_ALTERNATE, ALTERNATE_TEMPORARIES),
-        File::Output => (FIRST_OUTPUT, OUTPUTS),
+        RegisterKind::Temporary => (FIRST_TEMPORARY, TEMPORARIES),
+        RegisterKind::Alternate => (FIRST_ALTERNATE, ALTERNATE_TEMPORARIES),
+        RegisterKind::Output => (FIRST_OUTPUT, OUTPUTS),
     };
     (offset < count).then_some(first + offset)
 }

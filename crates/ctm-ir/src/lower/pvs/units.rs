@@ -3,7 +3,7 @@
 use super::functions::{Functions, UnitResult};
 use super::{ADDRESS, predicate, register};
 use crate::lower::build::Build;
-use crate::masked::{File as Indexed, M, Op, Value, Var};
+use crate::masked::{M, Op, RegisterFile as Indexed, Value, Var};
 use ctm_exec::float::ONE;
 use ctm_isa::pvs::CONSTANTS;
 use ctm_isa::pvs::access::{operand_components, result_components};
@@ -14,7 +14,7 @@ use ctm_isa::r700::ops::{AluOp, Omod, Op2};
 
 /// The kind of a register with a variable for each component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum File {
+pub enum RegisterKind {
     Input,
     Temporary,
     Alternate,
@@ -68,7 +68,7 @@ impl Units<'_> {
                 if inst.dst.me_sat {
                     value = Functions(self.build).clamp(value);
                 }
-                if let Some(register) = register(File::Alternate, of.dst_offset) {
+                if let Some(register) = register(RegisterKind::Alternate, of.dst_offset) {
                     self.set(Var::gpr(register, component), value, on);
                 }
             }
@@ -98,9 +98,9 @@ impl Units<'_> {
     fn source(&mut self, src: &Src, component: usize) -> Option<Value> {
         let address = src.address();
         let file = match src.reg_type {
-            SrcType::Temporary => File::Temporary,
-            SrcType::Input => File::Input,
-            SrcType::AltTemporary => File::Alternate,
+            SrcType::Temporary => RegisterKind::Temporary,
+            SrcType::Input => RegisterKind::Input,
+            SrcType::AltTemporary => RegisterKind::Alternate,
             SrcType::Constant => return Some(self.constant(address, component)),
         };
         if address.mode != AddrMode::Absolute {
@@ -156,10 +156,10 @@ impl Units<'_> {
         let register = match kind {
             DstType::A0 => Some(ADDRESS),
             _ if address.mode != AddrMode::Absolute => return None,
-            DstType::Temporary => register(File::Temporary, address.offset),
-            DstType::Output | DstType::OutputReplicateX => register(File::Output, address.offset),
-            DstType::AltTemporary => register(File::Alternate, address.offset),
-            DstType::Input => register(File::Input, address.offset),
+            DstType::Temporary => register(RegisterKind::Temporary, address.offset),
+            DstType::Output | DstType::OutputReplicateX => register(RegisterKind::Output, address.offset),
+            DstType::AltTemporary => register(RegisterKind::Alternate, address.offset),
+            DstType::Input => register(RegisterKind::Input, address.offset),
         };
         let Some(register) = register else { return Some(()) };
         for component in (0..4).filter(|c| mask >> c & 1 == 1) {

@@ -1,26 +1,28 @@
 //! Branch-loop instructions as operations on masks (R700 §3.7): the effect on the pixels, and the target.
 
-use super::{After, Branch, Build, Entry, Lower, Place, Result, State, Steps, Stop, Test, held_by};
-use crate::masked::{End, M, MaskOp, Target};
+use super::{
+    After, Branch, Build, Lower, Result, SlotAddress, StackEntry, StackState, Steps, Stop, TestedLanes, held_by,
+};
+use crate::masked::{End, JumpTarget, M, MaskOp};
 use ctm_exec::r700::flow::LoopConstant;
 use ctm_isa::r700::CALL_DEPTH;
 
 impl Lower<'_> {
     /// The lanes of `of` that pass (table 3.4).
-    pub(super) fn test(&self, b: &mut Build, test: Test, of: M) -> M {
+    pub(super) fn test(&self, b: &mut Build, test: TestedLanes, of: M) -> M {
         if test.allowed { self.looked_at(b, test, of, M::PASS) } else { M::NONE }
     }
 
     /// The lanes that a clause or an export concerns, for any condition.
-    pub(super) fn concerned(&self, b: &mut Build, test: Test) -> M {
+    pub(super) fn concerned(&self, b: &mut Build, test: TestedLanes) -> M {
         self.looked_at(b, test, M::ACTIVE, M::CONCERNED)
     }
 
     /// Of the lanes of `of`, those that the modes let an instruction test, in `to` where they are others.
-    fn looked_at(&self, b: &mut Build, test: Test, of: M, to: M) -> M {
+    fn looked_at(&self, b: &mut Build, test: TestedLanes, of: M, to: M) -> M {
         let op = match test {
-            Test { whole_quad: true, .. } => MaskOp::Quads(to, of),
-            Test { valid_pixel: true, .. } => MaskOp::And(to, of, M::VALID),
+            TestedLanes { whole_quad: true, .. } => MaskOp::Quads(to, of),
+            TestedLanes { valid_pixel: true, .. } => MaskOp::And(to, of, M::VALID),
             _ => return of,
         };
         b.mask(op);
@@ -28,7 +30,7 @@ impl Lower<'_> {
     }
 
     /// Lanes that pass become active, others not; lanes held by a loop stay.
-    pub(super) fn narrow(&self, state: &State, test: Test, pass: M) -> Vec<MaskOp> {
+    pub(super) fn narrow(&self, state: &StackState, test: TestedLanes, pass: M) -> Vec<MaskOp> {
         if pass == M::ACTIVE {
             return Vec::new();
         }
@@ -53,7 +55,7 @@ impl Lower<'_> {
 
     /// The effect of popping `count` states, and the state after it. Valid pixel mode deactivates the invalid ones of
     /// the restored lanes.
-    pub(super) fn popped(&self, state: &State, count: u8, test: Test) -> Result<(Vec<MaskOp>, State)> {
+    pub(super) fn popped(&self, state: &StackState, count: u8, test: TestedLanes) -> Result<(Vec<MaskOp>, StackState)> {
         let mut popped = state.clone();
         let mut ops = Vec::new();
         if let Some(last) = popped.pop_states(count)? {
@@ -65,7 +67,7 @@ impl Lower<'_> {
         Ok((ops, popped))
     }
 
-    pub(super) fn pop(&self, b: &mut Build, state: &mut State, count: u8, test: Test) -> Result<()> {
+    pub(super) fn pop(&self, b: &mut Build, state: &mut StackState, count: u8, test: TestedLanes) -> Result<()> {
         let (ops, popped) = self.popped(state, count, test)?;
         ops.into_iter().for_each(|op| b.mask(op));
         *state = popped;
@@ -74,8 +76,8 @@ impl Lower<'_> {
 
     /// Of the lanes that were active at the last push and pass the test, active and inactive ones are exchanged; valid
     /// pixel mode makes invalid lanes inactive.
-    pub(super) fn exchange(&self, b: &mut Build, state: &State, test: Test) -> Result<()> {
-        let Some(Entry::Push) = state.stack.last() else { return Err(Stop::BailOut) };
+    pub(super) fn exchange(&self, b: &mut Build, state: &StackState, test: TestedLanes) -> Result<()> {
+        let Some(StackEntry::Push) = state.stack.last() else { return Err(Stop::BailOut) };
         let pass = self.test(b, test, M::saved(state.stack.len() - 1));
         b.mask(MaskOp::Xor(M::TEMP, M::ACTIVE, pass));
         for held in held_by(state.loop_entry()) {
@@ -89,7 +91,7 @@ impl Lower<'_> {
     }
 
     /// The jump of the lanes that do not go on with the next instruction: they pop states.
-    fn popping(&mut self, state: &State, branch: Branch) -> Result<Target> {
+    fn popping(&mut self, state: &StackState, branch: Branch) -> Result<JumpTarget> {
         let (ops, popped) = self.popped(state, branch.pops, branch.test)?;
         self.way(&ops, &popped, branch.target, branch.ends)
     }
@@ -99,38 +101,38 @@ impl Lower<'_> {
     pub(super) fn fork(
         &mut self,
         mask: M,
-        none: Result<Target>,
-        (ops, state, next): (&[MaskOp], &State, Place),
+        none: Result<JumpTarget>,
+        (ops, state, next): (&[MaskOp], &StackState, SlotAddress),
         ends: bool,
     ) -> Result<After> {
-        let none = if none == Err(Stop::BailOut) { Target::Reference } else { none? };
+        let none = if none == Err(Stop::BailOut) { JumpTarget::Reference } else { none? };
         let some = self.way(ops, state, next, ends)?;
         Ok(Some(End::Branch { mask, none, some }))
     }
 
     /// To the next instruction if a mask has a lane, otherwise to the target.
-    pub(super) fn unless(&mut self, mask: M, state: &State, branch: Branch) -> Result<After> {
+    pub(super) fn unless(&mut self, mask: M, state: &StackState, branch: Branch) -> Result<After> {
         let none = self.popping(state, branch);
         self.fork(mask, none, (&[], state, branch.next), branch.ends)
     }
 
-    pub(super) fn jump(&mut self, b: &mut Build, state: &State, branch: Branch) -> Result<After> {
+    pub(super) fn jump(&mut self, b: &mut Build, state: &StackState, branch: Branch) -> Result<After> {
         let mask = self.test(b, branch.test, M::ACTIVE);
         self.unless(mask, state, branch)
     }
 
-    pub(super) fn push(&mut self, b: &mut Build, state: &mut State, branch: Branch) -> Result<After> {
+    pub(super) fn push(&mut self, b: &mut Build, state: &mut StackState, branch: Branch) -> Result<After> {
         let mask = self.test(b, branch.test, M::ACTIVE);
         let none = self.popping(state, branch);
-        let place = state.push(Entry::Push)?;
+        let place = state.push(StackEntry::Push)?;
         let mut ops = vec![MaskOp::Copy(M::saved(place), M::ACTIVE)];
         ops.extend(self.narrow(state, branch.test, mask));
         self.fork(mask, none, (&ops, state, branch.next), branch.ends)
     }
 
-    pub(super) fn push_else(&mut self, b: &mut Build, state: &mut State, branch: Branch) -> Result<After> {
+    pub(super) fn push_else(&mut self, b: &mut Build, state: &mut StackState, branch: Branch) -> Result<After> {
         let pass = self.test(b, branch.test, M::ACTIVE);
-        let place = state.push(Entry::Push)?;
+        let place = state.push(StackEntry::Push)?;
         b.mask(MaskOp::Copy(M::saved(place), M::ACTIVE));
         // All passing lanes leave: the active mask itself, if it passes.
         let pass = if pass == M::ACTIVE { M::saved(place) } else { pass };
@@ -145,7 +147,7 @@ impl Lower<'_> {
     pub(super) fn loop_start(
         &mut self,
         b: &mut Build,
-        state: &mut State,
+        state: &mut StackState,
         [counted, indexed]: [Option<LoopConstant>; 2],
         branch: Branch,
     ) -> Result<After> {
@@ -154,7 +156,7 @@ impl Lower<'_> {
             mask = M::NONE;
         }
         let none = self.popping(state, branch);
-        let place = state.push(Entry::Loop { counted: counted.is_some(), index: indexed.map(Steps::of) })?;
+        let place = state.push(StackEntry::Loop { counted: counted.is_some(), index: indexed.map(Steps::of) })?;
         let mut ops = vec![
             MaskOp::Copy(M::saved(place), M::ACTIVE),
             MaskOp::AndNot(M::broken(place), M::EXISTING, mask),
@@ -168,9 +170,9 @@ impl Lower<'_> {
         self.fork(mask, none, (&ops, state, branch.next), branch.ends)
     }
 
-    pub(super) fn loop_end(&mut self, b: &mut Build, state: &mut State, branch: Branch) -> Result<After> {
+    pub(super) fn loop_end(&mut self, b: &mut Build, state: &mut StackState, branch: Branch) -> Result<After> {
         let Branch { test, next, target, ends, .. } = branch;
-        let Some(&Entry::Loop { counted, index }) = state.stack.last() else { return Err(Stop::BailOut) };
+        let Some(&StackEntry::Loop { counted, index }) = state.stack.last() else { return Err(Stop::BailOut) };
         let place = state.stack.len() - 1;
         // Whole-quad mode has no effect here.
         if test.allowed {
@@ -201,7 +203,7 @@ impl Lower<'_> {
         self.fork(M::PASS, none, (&again, state, target), ends)
     }
 
-    pub(super) fn call(&mut self, b: &mut Build, state: &State, call_count: u8, branch: Branch) -> Result<After> {
+    pub(super) fn call(&mut self, b: &mut Build, state: &StackState, call_count: u8, branch: Branch) -> Result<After> {
         let Branch { test, next, target, ends, .. } = branch;
         let depth = state.depth + u32::from(call_count & 31);
         if depth as usize > CALL_DEPTH {
@@ -210,7 +212,7 @@ impl Lower<'_> {
         let mask = self.test(b, test, M::ACTIVE);
         let none = self.way(&[], state, next, ends);
         let mut called = state.clone();
-        called.push(Entry::Call { back: next, depth: state.depth })?;
+        called.push(StackEntry::Call { back: next, depth: state.depth })?;
         called.depth = depth;
         self.fork(mask, none, (&[], &called, target), ends)
     }

@@ -1,6 +1,6 @@
 //! Epilogues of targets ([`crate::lower::epilogues`]) in the last block of a pixel program.
 
-use super::{Build, Lower, Result, State, Stop};
+use super::{Build, Lower, Result, StackState, Stop};
 use crate::lower::epilogues::{are_sound, steps, stored as stored_in};
 use crate::masked::{M, Op, Var};
 use ctm_exec::epilogue::TargetEpilogue;
@@ -30,7 +30,7 @@ fn place(output: u8) -> Option<usize> {
 
 impl Lower<'_> {
     /// The epilogues of the launch. The result of each is the first exported element of its target.
-    pub(super) fn epilogues(&mut self, b: &mut Build, state: &State) -> Result {
+    pub(super) fn epilogues(&mut self, b: &mut Build, state: &StackState) -> Result {
         if self.launch.epilogues.is_empty() {
             return Ok(());
         }

@@ -4,7 +4,7 @@
 //! the frame, with gathers and scatters.
 
 use super::Build;
-use crate::masked::{File, M, Op, Value, Var};
+use crate::masked::{M, Op, RegisterFile, Value, Var};
 use ctm_isa::r700::ops::Op2;
 
 /// Up to this number, registers are few.
@@ -27,7 +27,7 @@ impl Build {
     /// [`Build::element`].
     pub fn get_indexed(&mut self, gprs: u8, (base, element, index): (u8, u8, Value), exactly: bool) -> Value {
         if gprs > FEW {
-            return self.make(Op::GetRelative { file: File::Gprs(gprs), base, element, index });
+            return self.make(Op::GetRelative { file: RegisterFile::Gprs(gprs), base, element, index });
         }
         let mut value = self.element(0, element, exactly);
         for register in 1..gprs {

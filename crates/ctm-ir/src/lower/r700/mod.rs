@@ -3,7 +3,7 @@
 //! The depth of the stack, and the kind of each entry, do not depend on data unless a program pops in one branch an
 //! entry that it pushed in another. So each pair of an instruction and a stack becomes one block, and every pixel state
 //! of a stack entry is a mask in a fixed place. Loop constants and booleans are part of the program here. A possible
-//! fault leads to [`Target::Reference`].
+//! fault leads to [`JumpTarget::Reference`].
 
 mod branches;
 mod clauses;
@@ -12,7 +12,7 @@ mod indexed;
 mod sends;
 
 use crate::lower::build::Build;
-use crate::masked::{Block, Code, Counter, End, Fetch, M, MaskOp, Op, Store, Tally, Target, Value};
+use crate::masked::{Block, Code, Counter, End, Fetch, JumpTarget, M, MaskOp, Op, Store, Tally, Value};
 use ctm_exec::r700::clocks;
 use ctm_exec::r700::flow::LoopConstant;
 use ctm_exec::r700::{Launch, VertexEvent};
@@ -41,14 +41,14 @@ pub enum Stop {
 type Result<T = (), E = Stop> = std::result::Result<T, E>;
 
 /// A slot of the program (`false`) or the fetch program (`true`).
-pub type Place = (bool, u32);
+pub type SlotAddress = (bool, u32);
 
 /// One entry of the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Entry {
+enum StackEntry {
     Push,
     Loop { counted: bool, index: Option<Steps> },
-    Call { back: Place, depth: u32 },
+    Call { back: SlotAddress, depth: u32 },
 }
 
 /// The steps of a loop index: start, increment, trip count.
@@ -75,32 +75,32 @@ impl Steps {
 
 /// An instruction and the stack there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct State {
-    place: Place,
-    stack: Vec<Entry>,
+struct StackState {
+    place: SlotAddress,
+    stack: Vec<StackEntry>,
     depth: u32,
 }
 
-impl State {
-    fn at(&self, place: Place) -> Self {
+impl StackState {
+    fn at(&self, place: SlotAddress) -> Self {
         Self { place, ..self.clone() }
     }
 
     /// The innermost loop, which holds lanes.
     fn loop_entry(&self) -> Option<usize> {
-        self.stack.iter().rposition(|entry| matches!(entry, Entry::Loop { .. }))
+        self.stack.iter().rposition(|entry| matches!(entry, StackEntry::Loop { .. }))
     }
 
     /// The loop that an instruction leaves.
     fn left_loop(&self) -> Result<usize> {
-        let innermost = self.stack.iter().rposition(|entry| !matches!(entry, Entry::Push));
-        innermost.filter(|&entry| matches!(self.stack[entry], Entry::Loop { .. })).ok_or(Stop::BailOut)
+        let innermost = self.stack.iter().rposition(|entry| !matches!(entry, StackEntry::Push));
+        innermost.filter(|&entry| matches!(self.stack[entry], StackEntry::Loop { .. })).ok_or(Stop::BailOut)
     }
 
     /// The number of the loop index, if there is one, and its steps.
     fn index(&self) -> Option<(M, Steps)> {
         self.stack.iter().enumerate().rev().find_map(|(place, entry)| match *entry {
-            Entry::Loop { index: Some(steps), .. } => Some((M::loop_index(place), steps)),
+            StackEntry::Loop { index: Some(steps), .. } => Some((M::loop_index(place), steps)),
             _ => None,
         })
     }
@@ -110,7 +110,7 @@ impl State {
         self.index().map(|(place, _)| place)
     }
 
-    fn push(&mut self, entry: Entry) -> Result<usize> {
+    fn push(&mut self, entry: StackEntry) -> Result<usize> {
         if self.stack.len() >= M::ENTRIES {
             return Err(Stop::NotLowered);
         }
@@ -123,8 +123,8 @@ impl State {
         let mut last = None;
         for _ in 0..count {
             match self.stack.pop() {
-                Some(Entry::Push) => last = Some(self.stack.len()),
-                Some(Entry::Loop { .. } | Entry::Call { .. }) | None => return Err(Stop::BailOut),
+                Some(StackEntry::Push) => last = Some(self.stack.len()),
+                Some(StackEntry::Loop { .. } | StackEntry::Call { .. }) | None => return Err(Stop::BailOut),
             }
         }
         Ok(last)
@@ -133,14 +133,14 @@ impl State {
 
 /// The lanes that an instruction tests (R700 §3.6.4).
 #[derive(Clone, Copy)]
-struct Test {
+struct TestedLanes {
     /// COND, with its boolean.
     allowed: bool,
     whole_quad: bool,
     valid_pixel: bool,
 }
 
-impl Test {
+impl TestedLanes {
     /// The pixels tested by a clause, an export or a write: they have no condition.
     const fn of(whole_quad: bool, valid_pixel: bool) -> Self {
         Self { allowed: true, whole_quad, valid_pixel }
@@ -150,15 +150,15 @@ impl Test {
 /// An instruction that may jump.
 #[derive(Clone, Copy)]
 struct Branch {
-    test: Test,
+    test: TestedLanes,
     pops: u8,
-    next: Place,
-    target: Place,
+    next: SlotAddress,
+    target: SlotAddress,
     /// The program ends after it.
     ends: bool,
 }
 
-const ACTIVE: Test = Test::of(false, false);
+const ACTIVE: TestedLanes = TestedLanes::of(false, false);
 
 /// A program being lowered.
 pub struct Lower<'a> {
@@ -166,9 +166,9 @@ pub struct Lower<'a> {
     pub launch: &'a Launch<'a>,
     main: &'a Decoded,
     fetch: Option<&'a Decoded>,
-    leaders: Set<Place>,
-    ids: Map<State, u16>,
-    queue: Vec<(u16, State)>,
+    leaders: Set<SlotAddress>,
+    ids: Map<StackState, u16>,
+    queue: Vec<(u16, StackState)>,
     blocks: Vec<Option<Block>>,
     /// The result, beside the blocks.
     code: Code,
@@ -203,7 +203,7 @@ pub fn lower(launch: &Launch<'_>) -> Option<Code> {
         return None;
     }
     lower.find_leaders();
-    let start = State { place: (false, launch.program.entry), stack: Vec::new(), depth: 0 };
+    let start = StackState { place: (false, launch.program.entry), stack: Vec::new(), depth: 0 };
     lower.block(start).ok()?;
     while let Some((id, state)) = lower.queue.pop() {
         lower.current = id;
@@ -253,18 +253,18 @@ impl Lower<'_> {
     }
 
     /// The block of a state.
-    fn block(&mut self, state: State) -> Result<Target> {
+    fn block(&mut self, state: StackState) -> Result<JumpTarget> {
         if let Some(&id) = self.ids.get(&state) {
-            return Ok(Target::Block(id));
+            return Ok(JumpTarget::Block(id));
         }
         let id = self.new_block()?;
         self.ids.insert(state.clone(), id);
         self.queue.push((id, state));
-        Ok(Target::Block(id))
+        Ok(JumpTarget::Block(id))
     }
 
     /// The operations of a jump: masks, the count of the instruction, then the block of the state.
-    fn way(&mut self, ops: &[MaskOp], state: &State, next: Place, ends: bool) -> Result<Target> {
+    fn way(&mut self, ops: &[MaskOp], state: &StackState, next: SlotAddress, ends: bool) -> Result<JumpTarget> {
         if ends && !self.launch.epilogues.is_empty() {
             return Err(Stop::NotLowered);
         }
@@ -274,11 +274,11 @@ impl Lower<'_> {
         let end = if ends { End::Stop } else { End::Next(self.block(state.at(next))?) };
         let loops = loops(state);
         self.blocks[usize::from(id)] = Some(Block { loops, ops: list, tally: Tally::default(), end });
-        Ok(Target::Block(id))
+        Ok(JumpTarget::Block(id))
     }
 
     /// Follows instructions until the block ends.
-    fn follow(&mut self, mut state: State) -> Result<Block> {
+    fn follow(&mut self, mut state: StackState) -> Result<Block> {
         let mut build = std::mem::take(&mut self.build);
         let loops = loops(&state);
         let mut first = true;
@@ -289,7 +289,7 @@ impl Lower<'_> {
             first = false;
             let decoded = if state.place.0 { self.fetch } else { Some(self.main) };
             let Some(entry) = decoded.and_then(|decoded| decoded.at(state.place.1)) else {
-                break End::Next(Target::Reference);
+                break End::Next(JumpTarget::Reference);
             };
             match self.instruction(&mut build, &mut state, entry) {
                 Ok(None) if entry.cf.as_ref().is_ok_and(Cf::ends_program) => {
@@ -298,7 +298,7 @@ impl Lower<'_> {
                 }
                 Ok(None) => state.place.1 = state.place.1.wrapping_add(1),
                 Ok(Some(end)) => break end,
-                Err(Stop::BailOut) => break End::Next(Target::Reference),
+                Err(Stop::BailOut) => break End::Next(JumpTarget::Reference),
                 Err(Stop::NotLowered) => return Err(Stop::NotLowered),
             }
         };
@@ -320,7 +320,7 @@ impl Lower<'_> {
         self.code.stores.len() as u16 - 1
     }
 
-    fn instruction(&mut self, b: &mut Build, state: &mut State, entry: &CfEntry) -> Result<After> {
+    fn instruction(&mut self, b: &mut Build, state: &mut StackState, entry: &CfEntry) -> Result<After> {
         let cf = entry.cf.as_ref().map_err(|_| Stop::BailOut)?;
         if matches!(entry.clause, ClauseBody::Outside | ClauseBody::Unread) {
             return Err(Stop::BailOut);
@@ -331,7 +331,7 @@ impl Lower<'_> {
                 use CfAluOp::{Alu, Break, Continue, ElseAfter, Pop2After, PopAfter, PushBefore};
                 let op = cf.word1.op;
                 if op == PushBefore {
-                    let place = state.push(Entry::Push)?;
+                    let place = state.push(StackEntry::Push)?;
                     b.mask(MaskOp::Copy(M::saved(place), M::ACTIVE));
                 }
                 let held = state.loop_entry();
@@ -372,7 +372,7 @@ impl Lower<'_> {
         Ok(b.on())
     }
 
-    fn plain(&mut self, b: &mut Build, state: &mut State, cf: &CfPlain, clause: &ClauseBody) -> Result<After> {
+    fn plain(&mut self, b: &mut Build, state: &mut StackState, cf: &CfPlain, clause: &ClauseBody) -> Result<After> {
         let word = &cf.word1;
         let constants = self.launch.constants;
         let constant = usize::from(word.cf_const) % ctm_exec::r700::CF_CONSTANTS;
@@ -382,7 +382,7 @@ impl Lower<'_> {
             Cond::Bool => constants.bool[constant],
             Cond::NotBool => !constants.bool[constant],
         };
-        let test = Test { allowed, ..Test::of(word.whole_quad_mode, word.valid_pixel_mode) };
+        let test = TestedLanes { allowed, ..TestedLanes::of(word.whole_quad_mode, word.valid_pixel_mode) };
         let pops = word.pop_count;
         let next = (state.place.0, state.place.1.wrapping_add(1));
         let target = (state.place.0, cf.word0.addr);
@@ -453,7 +453,7 @@ impl Lower<'_> {
             },
             CfOp::Return => {
                 let (mut ops, mut popped) = self.popped(state, pops, ACTIVE)?;
-                let Some(Entry::Call { back, depth }) = popped.stack.pop() else { return Err(Stop::BailOut) };
+                let Some(StackEntry::Call { back, depth }) = popped.stack.pop() else { return Err(Stop::BailOut) };
                 popped.depth = depth;
                 // No condition test decides (R700 table 3.7).
                 ops.extend(test.valid_pixel.then_some(MaskOp::And(M::ACTIVE, M::ACTIVE, M::VALID)));
@@ -495,24 +495,24 @@ impl Build {
     }
 
     /// An operation on bits; a number is the same in all lanes.
-    pub(in crate::lower) fn logic(&mut self, op: Op2, x: impl Operand, y: impl Operand) -> Value {
+    pub(in crate::lower) fn logic(&mut self, op: Op2, x: impl LogicOperand, y: impl LogicOperand) -> Value {
         let (x, y) = (x.value(self), y.value(self));
         self.make(Op::Alu { op: AluOp::Op2(op), operands: [x, y, x], omod: Omod::Off, clamp: false })
     }
 }
 
 /// An operand of [`Build::logic`].
-pub(in crate::lower) trait Operand {
+pub(in crate::lower) trait LogicOperand {
     fn value(self, b: &mut Build) -> Value;
 }
 
-impl Operand for Value {
+impl LogicOperand for Value {
     fn value(self, _: &mut Build) -> Value {
         self
     }
 }
 
-impl Operand for u32 {
+impl LogicOperand for u32 {
     fn value(self, b: &mut Build) -> Value {
         b.bits(self)
     }
@@ -531,6 +531,6 @@ pub fn held_by(entry: Option<usize>) -> Vec<M> {
     entry.map(|entry| vec![M::broken(entry), M::continued(entry)]).unwrap_or_default()
 }
 
-fn loops(state: &State) -> u8 {
-    state.stack.iter().filter(|entry| matches!(entry, Entry::Loop { .. })).count() as u8
+fn loops(state: &StackState) -> u8 {
+    state.stack.iter().filter(|entry| matches!(entry, StackEntry::Loop { .. })).count() as u8
 }

@@ -2,7 +2,7 @@
 //! turns.
 
 use super::clauses::element_of;
-use super::{After, Build, Lower, Result, State, Stop, Test};
+use super::{After, Build, Lower, Result, StackState, Stop, TestedLanes};
 use crate::masked::{M, MaskOp, Op, Store, Var, Yield};
 use ctm_exec::r700::VertexEvent;
 use ctm_exec::r700::memory::space;
@@ -37,7 +37,7 @@ impl Lower<'_> {
     }
 
     /// `EMIT_VERTEX` and similar instructions.
-    pub(super) fn vertex_event(&mut self, b: &mut Build, test: Test, event: VertexEvent) -> Result<After> {
+    pub(super) fn vertex_event(&mut self, b: &mut Build, test: TestedLanes, event: VertexEvent) -> Result<After> {
         if self.launch.stage != Stage::Geometry {
             return Err(Stop::BailOut);
         }
@@ -49,9 +49,9 @@ impl Lower<'_> {
     }
 
     /// A memory write.
-    pub(super) fn store(&mut self, b: &mut Build, state: &State, cf: &CfMem) -> Result {
+    pub(super) fn store(&mut self, b: &mut Build, state: &StackState, cf: &CfMem) -> Result {
         let word = &cf.word1;
-        let test = Test::of(word.whole_quad_mode, word.valid_pixel_mode);
+        let test = TestedLanes::of(word.whole_quad_mode, word.valid_pixel_mode);
         let executes = self.concerned(b, test);
         b.forget_beside(executes);
         // Lanes that are not valid write nothing.
@@ -76,9 +76,9 @@ impl Lower<'_> {
     }
 
     /// `EXPORT`, `EXPORT_DONE`.
-    pub(super) fn export(&mut self, b: &mut Build, state: &State, cf: &CfExport) -> Result {
+    pub(super) fn export(&mut self, b: &mut Build, state: &StackState, cf: &CfExport) -> Result {
         let word = &cf.word1;
-        let test = Test::of(word.whole_quad_mode, word.valid_pixel_mode);
+        let test = TestedLanes::of(word.whole_quad_mode, word.valid_pixel_mode);
         let under = self.concerned(b, test);
         b.forget_beside(under);
         for burst in 0..=word.burst_count {

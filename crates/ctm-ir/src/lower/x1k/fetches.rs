@@ -1,7 +1,7 @@
 //! Texture instructions of the X1K as operations of the form.
 
 use super::{Builder, Under, channels, number_of, under};
-use crate::masked::{Counter, Fetch, M, MaskOp, Op, Unit, Value};
+use crate::masked::{ChannelOp, Counter, Fetch, M, MaskOp, Op, Value};
 use ctm_exec::float::SIGN;
 use ctm_exec::x1k::{tex, unit};
 use ctm_isa::x1k::inst::{Source, TexInstruction};
@@ -49,7 +49,7 @@ impl Builder {
                 let mut t = self.source(source, channel(addr.src_t_swiz));
                 if inst.inst.op == TexOp::LookupProj {
                     let q = self.source(source, channel(addr.src_q_swiz));
-                    let reciprocal = self.unit(Unit::Scalar(AlphaOp::Rcp), q, q, q);
+                    let reciprocal = self.unit(ChannelOp::Scalar(AlphaOp::Rcp), q, q, q);
                     // A product alone: adding -0 changes no sum.
                     let nothing = self.block.bits(SIGN);
                     s = self.mad([s, reciprocal, nothing], false, Omod::U1);
@@ -89,7 +89,7 @@ impl Builder {
         let source = Source::Temp { index: inst.addr.src_addr, relative: inst.addr.src_addr_rel };
         let [mut s, mut t, mut r, q] = unit::coordinate_swizzle(inst).map(|c| self.source(source, c as usize));
         if inst.inst.op == TexOp::LookupProj {
-            let reciprocal = self.unit(Unit::Scalar(AlphaOp::Rcp), q, q, q);
+            let reciprocal = self.unit(ChannelOp::Scalar(AlphaOp::Rcp), q, q, q);
             let nothing = self.block.bits(SIGN);
             [s, t, r] = [s, t, r].map(|c| self.mad([c, reciprocal, nothing], false, Omod::U1));
         }
@@ -98,7 +98,7 @@ impl Builder {
             let [down, right, major, face] = [0, 1, 2, 3]
                 .map(|element| self.block.make(Op::Cube { element, operands: [s, t, r], omod, clamp: false }));
             let major = self.block.make(Op::Abs(major));
-            let reciprocal = self.unit(Unit::Scalar(AlphaOp::Rcp), major, major, major);
+            let reciprocal = self.unit(ChannelOp::Scalar(AlphaOp::Rcp), major, major, major);
             let middle = self.block.bits(unit::FACE_MIDDLE.to_bits());
             [s, t] = [right, down].map(|along| self.mad([along, reciprocal, middle], false, Omod::U1));
             r = face;

@@ -11,7 +11,7 @@ use crate::awake::settle_loops;
 use crate::lower::x1k::{Asked, Builder, epilogues};
 use crate::masked::Var;
 use crate::order::postorder;
-use crate::x1k::{Block, Code, End, Flow, Frame, LoopOp, Outcome, Target};
+use crate::x1k::{Block, Code, End, Flow, JumpTarget, LoopFrame, LoopOp, Outcome};
 use ctm_exec::epilogue::TargetEpilogue;
 use ctm_exec::x1k::alu::predicate_channel;
 use ctm_exec::x1k::{Constants, Launch};
@@ -28,10 +28,10 @@ const INSTRUCTIONS: usize = 16 * 1024;
 
 /// The known state of the machine at a block, which does not depend on data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct State {
+struct KnownState {
     pc: u16,
     depth: u8,
-    frames: Vec<Frame>,
+    frames: Vec<LoopFrame>,
     addresses: Vec<u16>,
 }
 
@@ -71,7 +71,7 @@ fn with_epilogues(
     let quads = decoded().any(|inst| super::is_quad(inst) || textures && super::reads_quad(inst));
     let watches_idle_lanes = flows && quads || decoded().any(super::writes_inactive);
     let sees_uncovered = flows || quads || watches_idle_lanes || program.uncached;
-    let mut graph = Graph {
+    let mut graph = FlowGraph {
         program,
         constants,
         instructions: &instructions,
@@ -83,7 +83,7 @@ fn with_epilogues(
         has_failed: false,
         builder: Builder::new(program, sees_uncovered, asked, epilogues.is_empty()),
     };
-    let first = State { pc: program.first, depth: 0, frames: Vec::new(), addresses: Vec::new() };
+    let first = KnownState { pc: program.first, depth: 0, frames: Vec::new(), addresses: Vec::new() };
     let mut blocks = Vec::new();
     let mut issued = 0;
     graph.target(first);
@@ -160,9 +160,9 @@ fn order(blocks: Vec<Block>) -> Vec<Block> {
     for (new, &old) in postorder.iter().rev().enumerate() {
         place[old] = new;
     }
-    let moved = |target: Target| match target {
-        Target::Block(id) => Target::Block(place[id]),
-        Target::Never | Target::Reference => target,
+    let moved = |target: JumpTarget| match target {
+        JumpTarget::Block(id) => JumpTarget::Block(place[id]),
+        JumpTarget::Never | JumpTarget::Reference => target,
     };
     let mut blocks: Vec<Option<Block>> = blocks.into_iter().map(Some).collect();
     let mut in_order: Vec<Block> = postorder.iter().rev().filter_map(|&old| blocks[old].take()).collect();
@@ -176,13 +176,13 @@ fn order(blocks: Vec<Block>) -> Vec<Block> {
     in_order
 }
 
-struct Graph<'a> {
+struct FlowGraph<'a> {
     program: &'a Program,
     constants: &'a Constants,
     instructions: &'a [Option<Inst>],
     starts: &'a [bool],
-    ids: Map<State, usize>,
-    states: Vec<State>,
+    ids: Map<KnownState, usize>,
+    states: Vec<KnownState>,
     watches_idle_lanes: bool,
     /// The epilogues of the end, and the variables of the elements that targets hold.
     epilogues: (&'a [TargetEpilogue], &'a [(Var, u8)]),
@@ -191,23 +191,23 @@ struct Graph<'a> {
     builder: Builder,
 }
 
-impl Graph<'_> {
+impl FlowGraph<'_> {
     /// The block of a state.
-    fn target(&mut self, state: State) -> Target {
+    fn target(&mut self, state: KnownState) -> JumpTarget {
         if usize::from(state.pc) >= self.instructions.len() {
-            return Target::Reference;
+            return JumpTarget::Reference;
         }
         if let Some(&id) = self.ids.get(&state) {
-            return Target::Block(id);
+            return JumpTarget::Block(id);
         }
         let id = self.states.len();
         self.ids.insert(state.clone(), id);
         self.states.push(state);
-        Target::Block(id)
+        JumpTarget::Block(id)
     }
 
     /// Follows instructions from the state until one ends the block.
-    fn block(&mut self, state: &State) -> Block {
+    fn block(&mut self, state: &KnownState) -> Block {
         self.builder.begin(state.depth, &state.frames, !self.watches_idle_lanes);
         let mut pc = state.pc;
         let end = loop {
@@ -219,7 +219,7 @@ impl Graph<'_> {
                     break self.flow(state, &fc, pc);
                 }
                 // A slot that cannot be decoded, or none.
-                None => break End::Next(Target::Reference),
+                None => break End::Next(JumpTarget::Reference),
             }
             if pc == self.program.last {
                 self.has_failed |= self.builder.epilogues(self.epilogues.0, self.epilogues.1).is_none();
@@ -227,7 +227,7 @@ impl Graph<'_> {
             }
             pc += 1;
             if self.starts.get(usize::from(pc)).copied().unwrap_or(false) {
-                break End::Next(self.target(State { pc, ..state.clone() }));
+                break End::Next(self.target(KnownState { pc, ..state.clone() }));
             }
         };
         let (ops, result, tally) = (self.builder.finish(), self.builder.result, self.builder.tally);
@@ -235,7 +235,7 @@ impl Graph<'_> {
     }
 
     /// A flow-control instruction: the targets of its two outcomes, and their states.
-    fn flow(&mut self, state: &State, fc: &FcInstruction, pc: u16) -> End {
+    fn flow(&mut self, state: &KnownState, fc: &FcInstruction, pc: u16) -> End {
         let op = match fc.inst.op {
             FcOp::Jump => LoopOp::Jump,
             FcOp::Loop | FcOp::Rep => LoopOp::Begin,
@@ -245,14 +245,14 @@ impl Graph<'_> {
         };
         let open = state.frames.len();
         if open == 0 && !matches!(op, LoopOp::Jump | LoopOp::Begin) {
-            return End::Next(Target::Reference);
+            return End::Next(JumpTarget::Reference);
         }
         let [count, start, step, _] = self.constants.int[usize::from(fc.addr.int_addr & 31)];
-        let begins = Frame { is_loop: fc.inst.op == FcOp::Loop, count, start, step: step.cast_signed() };
+        let begins = LoopFrame { is_loop: fc.inst.op == FcOp::Loop, count, start, step: step.cast_signed() };
         let [stay, jump] = [false, true].map(|jump| self.outcome(state, fc, pc, (op, begins), jump));
         if pc == self.program.last {
             // The outcome of the last instruction does not matter, but it may fault.
-            return if stay.is_none() || jump.is_none() { End::Next(Target::Reference) } else { End::Stop };
+            return if stay.is_none() || jump.is_none() { End::Next(JumpTarget::Reference) } else { End::Stop };
         }
         let boolean = self.constants.bool[usize::from(fc.addr.bool_addr & 31)];
         let wants = (0..4u8)
@@ -262,9 +262,9 @@ impl Graph<'_> {
         let never_jumps = fc.inst.jump_any && wants == 0 && !fc.inst.b_else && op != LoopOp::Begin;
         let always_jumps = !fc.inst.jump_any && wants == 15 && op == LoopOp::Jump;
         let mut edge = |never, outcome| match outcome {
-            Some((levels, _)) if never => Outcome { to: Target::Never, levels },
+            Some((levels, _)) if never => Outcome { to: JumpTarget::Never, levels },
             Some((levels, state)) => Outcome { to: self.target(state), levels },
-            None => Outcome { to: if never { Target::Never } else { Target::Reference }, levels: 0 },
+            None => Outcome { to: if never { JumpTarget::Never } else { JumpTarget::Reference }, levels: 0 },
         };
         let (stay, jump) = (edge(always_jumps, stay), edge(never_jumps, jump));
         End::Flow(Flow {
@@ -286,14 +286,14 @@ impl Graph<'_> {
     /// stack may overflow or underflow.
     fn outcome(
         &self,
-        state: &State,
+        state: &KnownState,
         fc: &FcInstruction,
         pc: u16,
-        (op, begins): (LoopOp, Frame),
+        (op, begins): (LoopOp, LoopFrame),
         jump: bool,
-    ) -> Option<(i8, State)> {
+    ) -> Option<(i8, KnownState)> {
         let limit = |most: usize| if self.program.full_flow_control { most } else { 0 };
-        let mut next = State { pc: pc + 1, ..state.clone() };
+        let mut next = KnownState { pc: pc + 1, ..state.clone() };
         if op == LoopOp::Begin && !jump {
             if next.frames.len() >= limit(LOOP_STACK) {
                 return None;

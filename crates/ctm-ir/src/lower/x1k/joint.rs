@@ -5,7 +5,7 @@
 //! all groups follow one path: a group that stays takes the others along, and one test of all masks decides. Groups pass
 //! other blocks than they would alone, so this is for code without counters.
 
-use crate::x1k::{Code, End, Flow, LoopOp, Outcome, Target};
+use crate::x1k::{Code, End, Flow, JumpTarget, LoopOp, Outcome};
 
 /// Programs of more blocks are skipped, to bound the time.
 const BLOCKS: usize = 96;
@@ -27,7 +27,7 @@ pub fn holds(code: &Code) -> bool {
     code.flows().all(|flow| flow.op != LoopOp::Begin || loop_is_closed(code, flow))
         && code.blocks.iter().all(|block| match block.end {
             End::Stop => true,
-            End::Next(target) => matches!(target, Target::Block(_)),
+            End::Next(target) => matches!(target, JumpTarget::Block(_)),
             End::Flow(flow) => flow_holds(code, &flow),
         })
 }
@@ -40,10 +40,12 @@ fn flow_holds(code: &Code, flow: &Flow) -> bool {
     }
     let stays = flow.stay.levels == 0;
     let (stay, jump) = match (flow.stay.to, flow.jump.to) {
-        (Target::Block(stay), Target::Block(jump)) => (stay, jump),
+        (JumpTarget::Block(stay), JumpTarget::Block(jump)) => (stay, jump),
         // There is only one way.
-        (Target::Block(_), Target::Never) if flow.op == LoopOp::Begin => return stays,
-        (Target::Block(_), Target::Never) | (Target::Never, Target::Block(_)) => return flow.op == LoopOp::Jump,
+        (JumpTarget::Block(_), JumpTarget::Never) if flow.op == LoopOp::Begin => return stays,
+        (JumpTarget::Block(_), JumpTarget::Never) | (JumpTarget::Never, JumpTarget::Block(_)) => {
+            return flow.op == LoopOp::Jump;
+        }
         _ => return false,
     };
     let keeps = stays && flow.jump.levels == 0 && !flow.exchange;
@@ -82,14 +84,14 @@ fn passes(code: &Code, stay: usize, end: usize, rest: Rest) -> bool {
     let outside = &code.blocks[end];
     code.all_reached(stay, |block, pending| {
         let flow = match block.end {
-            End::Next(Target::Block(next)) => {
+            End::Next(JumpTarget::Block(next)) => {
                 pending.push(next);
                 return true;
             }
             End::Stop | End::Next(_) => return false,
             End::Flow(flow) => flow,
         };
-        if [flow.stay.to, flow.jump.to].contains(&Target::Reference) {
+        if [flow.stay.to, flow.jump.to].contains(&JumpTarget::Reference) {
             return false;
         }
         if let Some(top) = flow.exchanged() {
@@ -100,14 +102,14 @@ fn passes(code: &Code, stay: usize, end: usize, rest: Rest) -> bool {
                     15 => flow.jump,
                     _ => return false,
                 };
-                return !flow.jump_any && goes == Outcome { to: Target::Block(end), levels: 0 };
+                return !flow.jump_any && goes == Outcome { to: JumpTarget::Block(end), levels: 0 };
             }
             if top < outside.depth {
                 return false;
             }
         }
         for (outcome, jumps) in flow.outcomes() {
-            let Target::Block(next) = outcome.to else { continue };
+            let JumpTarget::Block(next) = outcome.to else { continue };
             let leaves = flow.op.leaves(jumps);
             let mut runs = false;
             match (flow.op, rest) {
@@ -148,7 +150,7 @@ fn passes(code: &Code, stay: usize, end: usize, rest: Rest) -> bool {
 /// Whether the lanes that run after a loop are exactly those that ran before it; but for lanes that leave the enclosing
 /// loop, too.
 fn loop_is_closed(code: &Code, begin: &Flow) -> bool {
-    let Target::Block(first) = begin.stay.to else { return true };
+    let JumpTarget::Block(first) = begin.stay.to else { return true };
     let depth = code.blocks[first].depth;
     code.all_reached(first, |block, pending| {
         if block.depth < depth || block.frames.len() <= begin.frame.into() {
@@ -162,7 +164,7 @@ fn loop_is_closed(code: &Code, begin: &Flow) -> bool {
             return false;
         }
         for (outcome, jump) in flow.outcomes() {
-            let Target::Block(next) = outcome.to else { continue };
+            let JumpTarget::Block(next) = outcome.to else { continue };
             let leaves = flow.op.leaves(jump);
             if !leaves || flow.frame > begin.frame {
                 pending.push(next);

@@ -4,7 +4,7 @@
 //! in fixed places and a branch on one of them. Block n there is block n + 1 here: block 0 only begins. Where the two
 //! outcomes of an instruction have different operations, these get blocks of their own after all others.
 
-use crate::masked::{Block, Code, End, M, MaskOp, Op, Tally, Target, Value};
+use crate::masked::{Block, Code, End, JumpTarget, M, MaskOp, Op, Tally, Value};
 use crate::x1k::{self, Flow, LoopOp};
 use ctm_isa::x1k::LOOP_STACK;
 
@@ -37,7 +37,7 @@ pub fn lower(code: &x1k::Code, joint: bool) -> Code {
         loops: 0,
         ops: begin.into_iter().map(Op::Mask).collect(),
         tally: Tally::default(),
-        end: End::Next(Target::Block(1)),
+        end: End::Next(JumpTarget::Block(1)),
     });
     for block in &code.blocks {
         let block = lower.block(block);
@@ -84,12 +84,12 @@ fn restores(code: &x1k::Code, joint: bool) -> Vec<bool> {
 
 /// Some of the voting lanes: those of a mask, or (not `inside`) the others.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Lanes {
+struct VotingLanes {
     mask: M,
     inside: bool,
 }
 
-impl Lanes {
+impl VotingLanes {
     const NONE: Self = Self { mask: M::NONE, inside: true };
     const ALL: Self = Self { mask: M::NONE, inside: false };
 
@@ -115,7 +115,7 @@ impl Vote {
     const STAYS: Self = Self { mask: M::NONE, some: true };
 
     /// The branch by it.
-    fn end(self, stay: Target, jump: Target) -> End {
+    fn end(self, stay: JumpTarget, jump: JumpTarget) -> End {
         let (none, some) = if self.some { (stay, jump) } else { (jump, stay) };
         if self.mask == M::NONE { End::Next(none) } else { End::Branch { mask: self.mask, none, some } }
     }
@@ -138,29 +138,29 @@ impl Lower<'_> {
     }
 
     /// The lanes that want to jump, whether or not they vote (CTM §3.5.2).
-    fn wants(&mut self, flow: &Flow) -> Lanes {
+    fn wants(&mut self, flow: &Flow) -> VotingLanes {
         let predicate = match flow.predicate {
-            None => Lanes::ALL,
-            Some((bit, inverted)) => Lanes { mask: M::predicate(bit), inside: !inverted },
+            None => VotingLanes::ALL,
+            Some((bit, inverted)) => VotingLanes { mask: M::predicate(bit), inside: !inverted },
         };
         // The lanes whose ALU result is clear, and those where it is set.
         let [clear, set] = [flow.wants, flow.wants >> 2].map(|wants| match wants & 3 {
-            0 => Lanes::NONE,
+            0 => VotingLanes::NONE,
             1 => predicate.others(),
             2 => predicate,
-            _ => Lanes::ALL,
+            _ => VotingLanes::ALL,
         });
         if clear == set {
             clear
         } else if clear.mask == M::NONE && set.mask == M::NONE {
-            Lanes { mask: M::RESULT, inside: set == Lanes::ALL }
+            VotingLanes { mask: M::RESULT, inside: set == VotingLanes::ALL }
         } else {
             let (of_clear, wanted) = (M::under(0), M::under(1));
             self.mask(clear.among(M::EXISTING, of_clear));
             self.mask(MaskOp::AndNot(of_clear, of_clear, M::RESULT));
             self.mask(set.among(M::RESULT, wanted));
             self.mask(MaskOp::Or(wanted, wanted, of_clear));
-            Lanes { mask: wanted, inside: true }
+            VotingLanes { mask: wanted, inside: true }
         }
     }
 
@@ -188,9 +188,9 @@ impl Lower<'_> {
         end
     }
 
-    fn decide(&mut self, block: &x1k::Block, flow: &Flow, wants: Lanes) -> End {
+    fn decide(&mut self, block: &x1k::Block, flow: &Flow, wants: VotingLanes) -> End {
         let frame = usize::from(flow.frame);
-        let is_known = [flow.stay.to, flow.jump.to].contains(&x1k::Target::Never) || wants.mask == M::NONE;
+        let is_known = [flow.stay.to, flow.jump.to].contains(&x1k::JumpTarget::Never) || wants.mask == M::NONE;
         let simple = !flow.exchange && !flow.ignore_uncovered && !flow.jump_any && !is_known;
         let breaks = flow.op == LoopOp::Break;
         if simple && breaks && flow.stay.levels == 0 && flow.jump.levels <= 0 {
@@ -222,7 +222,7 @@ impl Lower<'_> {
             let counted = End::Branch { mask: DECIDES, none: stay, some: jump };
             // Groups that decide as one go on while iterations are left, even with no lane running: the final state is
             // the same.
-            if vote == Vote::JUMPS || self.joint && wants == Lanes::ALL {
+            if vote == Vote::JUMPS || self.joint && wants == VotingLanes::ALL {
                 self.mask(again);
                 return counted;
             }
@@ -231,9 +231,9 @@ impl Lower<'_> {
         }
         let (stay, jump) = (self.outcome(block, flow, false), self.outcome(block, flow, true));
         let never_runs = flow.op == LoopOp::Begin && flow.begins.count == 0;
-        if flow.stay.to == x1k::Target::Never || never_runs && flow.jump.to != x1k::Target::Never {
+        if flow.stay.to == x1k::JumpTarget::Never || never_runs && flow.jump.to != x1k::JumpTarget::Never {
             End::Next(jump)
-        } else if flow.jump.to == x1k::Target::Never || vote == Vote::STAYS {
+        } else if flow.jump.to == x1k::JumpTarget::Never || vote == Vote::STAYS {
             End::Next(stay)
         } else if !breaks && flow.op != LoopOp::Continue {
             vote.end(stay, jump)
@@ -249,7 +249,7 @@ impl Lower<'_> {
     }
 
     /// Keeps only these of the active lanes active: those of a comparison, where one has made the mask.
-    fn narrow(&mut self, block: &x1k::Block, stay: Lanes) {
+    fn narrow(&mut self, block: &x1k::Block, stay: VotingLanes) {
         let result = block.result.filter(|_| stay.mask == M::RESULT);
         if let Some(holds) = result.and_then(|result| self.as_said(result, stay.inside)) {
             self.mask(MaskOp::Lanes(M::TEMP, holds));
@@ -276,12 +276,12 @@ impl Lower<'_> {
     }
 
     /// The vote of a group.
-    fn vote(&mut self, flow: &Flow, wants: Lanes) -> Vote {
+    fn vote(&mut self, flow: &Flow, wants: VotingLanes) -> Vote {
         if !flow.jump_any {
-            return if wants == Lanes::ALL { Vote::JUMPS } else { Vote { mask: STAY, some: false } };
+            return if wants == VotingLanes::ALL { Vote::JUMPS } else { Vote { mask: STAY, some: false } };
         }
         if !flow.exchange {
-            return if wants == Lanes::NONE { Vote::STAYS } else { Vote { mask: JUMP, some: true } };
+            return if wants == VotingLanes::NONE { Vote::STAYS } else { Vote { mask: JUMP, some: true } };
         }
         // Lanes that have just stopped vote for it.
         if flow.ignore_uncovered {
@@ -296,7 +296,7 @@ impl Lower<'_> {
         let mut masks: Vec<M> = Vec::new();
         let lowest = match flow.jump.to {
             // Nothing is counted, so it makes no difference whether the lanes outside of the loop run again.
-            x1k::Target::Block(jump) if self.joint => self.code.blocks[jump].depth.min(flow.levels),
+            x1k::JumpTarget::Block(jump) if self.joint => self.code.blocks[jump].depth.min(flow.levels),
             _ => 0,
         };
         masks.extend((lowest..flow.levels).map(|level| M::saved(level.into())));
@@ -318,10 +318,10 @@ impl Lower<'_> {
     }
 
     /// The operations of one outcome of the instruction, then its target.
-    fn outcome(&mut self, block: &x1k::Block, flow: &Flow, jump: bool) -> Target {
+    fn outcome(&mut self, block: &x1k::Block, flow: &Flow, jump: bool) -> JumpTarget {
         let of = if jump { flow.jump } else { flow.stay };
-        if matches!(of.to, x1k::Target::Never | x1k::Target::Reference) {
-            return Target::Reference;
+        if matches!(of.to, x1k::JumpTarget::Never | x1k::JumpTarget::Reference) {
+            return JumpTarget::Reference;
         }
         let frame = usize::from(flow.frame);
         let (broken, continued) = (M::broken(frame), M::continued(frame));
@@ -370,11 +370,11 @@ impl Lower<'_> {
     }
 
     /// A new block at the end that performs these operations and goes on; the target itself where there are none.
-    fn behind(&mut self, ops: Vec<MaskOp>, to: Target) -> Target {
-        if ops.is_empty() || to == Target::Reference { to } else { self.block_behind(ops, End::Next(to)) }
+    fn behind(&mut self, ops: Vec<MaskOp>, to: JumpTarget) -> JumpTarget {
+        if ops.is_empty() || to == JumpTarget::Reference { to } else { self.block_behind(ops, End::Next(to)) }
     }
 
-    fn block_behind(&mut self, ops: Vec<MaskOp>, end: End) -> Target {
+    fn block_behind(&mut self, ops: Vec<MaskOp>, end: End) -> JumpTarget {
         let own = 1 + self.code.blocks.len();
         let place = own + self.behind.len();
         let loops = |to: usize| {
@@ -383,7 +383,7 @@ impl Lower<'_> {
         let loops = end.successors().map(loops).min().unwrap_or(0);
         let ops = ops.into_iter().map(Op::Mask).collect();
         self.behind.push(Block { loops, ops, tally: Tally::default(), end });
-        Target::Block(place as u16)
+        JumpTarget::Block(place as u16)
     }
 }
 
@@ -399,9 +399,9 @@ fn change_levels(ops: &mut Vec<MaskOp>, levels: u8, change: i8, disagree: M) {
     }
 }
 
-const fn target(target: x1k::Target) -> Target {
+const fn target(target: x1k::JumpTarget) -> JumpTarget {
     match target {
-        x1k::Target::Block(id) => Target::Block(id as u16 + 1),
-        x1k::Target::Never | x1k::Target::Reference => Target::Reference,
+        x1k::JumpTarget::Block(id) => JumpTarget::Block(id as u16 + 1),
+        x1k::JumpTarget::Never | x1k::JumpTarget::Reference => JumpTarget::Reference,
     }
 }

@@ -14,8 +14,8 @@ mod units;
 pub use flow::{for_covered_groups, lower, lower_launch};
 
 use crate::lower::build::Build;
-use crate::masked::{Counter, File, M, MaskOp, Op, Store, Tally, Unit, Value, Var};
-use crate::x1k::{Code, Frame};
+use crate::masked::{ChannelOp, Counter, M, MaskOp, Op, RegisterFile, Store, Tally, Value, Var};
+use crate::x1k::{Code, LoopFrame};
 use ctm_exec::float::ONE;
 use ctm_exec::x1k::alu::predicate_channel;
 use ctm_exec::x1k::group::shares_index;
@@ -153,7 +153,7 @@ impl Builder {
 
     /// Begins a block inside of `depth` levels and these loops. `forwards`: in lanes outside of its mask, the result of
     /// a store is not read later.
-    pub fn begin(&mut self, depth: u8, frames: &[Frame], forwards: bool) {
+    pub fn begin(&mut self, depth: u8, frames: &[LoopFrame], forwards: bool) {
         self.unders.clear();
         self.all_run = depth == 0 && frames.is_empty();
         self.forwards = self.all_run || forwards;
@@ -242,7 +242,7 @@ impl Builder {
         self.block.make(Op::Holds { op, operands, wanted: true })
     }
 
-    fn unit(&mut self, unit: Unit, a: Value, b: Value, c: Value) -> Value {
+    fn unit(&mut self, unit: ChannelOp, a: Value, b: Value, c: Value) -> Value {
         self.block.make(Op::Unit(unit, [a, b, c]))
     }
 
@@ -277,7 +277,7 @@ impl Builder {
         // A constant is the second operand: instructions take that one from memory.
         let is_constant = |v: Value| matches!(self.block.ops()[v.index()], Op::Bits(_) | Op::Uniform(_));
         let (a, b) = if is_constant(a) && !is_constant(b) { (b, a) } else { (a, b) };
-        self.unit(Unit::Mad { zero_wins, omod }, a, b, c)
+        self.unit(ChannelOp::Mad { zero_wins, omod }, a, b, c)
     }
 
     fn add(&mut self, x: Value, y: Value, omod: Omod) -> Value {
@@ -296,11 +296,11 @@ impl Builder {
 
     /// A number times the output modifier. Back ends know which vectors it leaves as they are.
     fn scale(&mut self, a: Value, omod: Omod) -> Value {
-        self.unit(Unit::Scale(omod), a, a, a)
+        self.unit(ChannelOp::Scale(omod), a, a, a)
     }
 
     fn clamp(&mut self, a: Value) -> Value {
-        self.unit(Unit::Clamp, a, a, a)
+        self.unit(ChannelOp::Clamp, a, a, a)
     }
 
     /// The number aL.
@@ -335,7 +335,7 @@ impl Builder {
             Source::Temp { index, relative: true } => {
                 let at = self.loop_index();
                 self.block.effect(Op::GetRelative {
-                    file: File::Gprs(TEMPORARIES as u8),
+                    file: RegisterFile::Gprs(TEMPORARIES as u8),
                     base: index,
                     element: lane_channel,
                     index: at,
@@ -344,7 +344,7 @@ impl Builder {
             Source::Const { index, relative: true } => {
                 let at = self.loop_index();
                 self.block.once(Op::GetRelative {
-                    file: File::Constants(0, FLOAT_CONSTANTS as u16),
+                    file: RegisterFile::Constants(0, FLOAT_CONSTANTS as u16),
                     base: index,
                     element: lane_channel,
                     index: at,

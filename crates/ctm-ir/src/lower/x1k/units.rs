@@ -1,7 +1,7 @@
 //! The computations of an instruction's RGB and alpha units (CTM §3.3.3, §3.3.4).
 
 use super::{Builder, Test, are_moderate};
-use crate::masked::{Dot, Doubts, Op, Unit, Value};
+use crate::masked::{ChannelOp, Dot, Doubts, Op, Value};
 use ctm_exec::float::{HALF, ONE, SIGN};
 use ctm_exec::x1k::functions::UnitOp;
 use ctm_exec::x1k::plan::{AluPlan, channel_of};
@@ -148,7 +148,7 @@ impl Units<'_> {
         let op = self.plan.inst.alpha.op;
         op.is_transcendental().then(|| {
             let a = self.operand(0, 3);
-            self.b.unit(Unit::Scalar(op), a, a, a)
+            self.b.unit(ChannelOp::Scalar(op), a, a, a)
         })
     }
 
@@ -168,9 +168,9 @@ impl Units<'_> {
     }
 
     /// MIN (`unit`) or MAX: the first operand where the comparison of the two holds, else the second one.
-    fn least(&mut self, finish: Finish, unit: Unit, [a, b]: [Value; 2]) -> Value {
+    fn least(&mut self, finish: Finish, unit: ChannelOp, [a, b]: [Value; 2]) -> Value {
         if finish.omod == Omod::Disabled || a == b {
-            let operands = if unit == Unit::Min { [b, a] } else { [a, b] };
+            let operands = if unit == ChannelOp::Min { [b, a] } else { [a, b] };
             return self.choice(finish, (Op2::PredSetgt, operands), [a, b]);
         }
         // The next operation flushes.
@@ -198,7 +198,7 @@ impl Units<'_> {
             Rgb(RgbOp::Min | RgbOp::Max) | Alpha(AlphaOp::Min | AlphaOp::Max) => {
                 let ab = [0, 1].map(|n| self.operand(n, channel));
                 let is_min = matches!(op, Rgb(RgbOp::Min) | Alpha(AlphaOp::Min));
-                self.least(finish, if is_min { Unit::Min } else { Unit::Max }, ab)
+                self.least(finish, if is_min { ChannelOp::Min } else { ChannelOp::Max }, ab)
             }
             Rgb(RgbOp::Cnd | RgbOp::Cmp) | Alpha(AlphaOp::Cnd | AlphaOp::Cmp) => {
                 let [a, b, c] = [0, 1, 2].map(|n| self.operand(n, channel));
@@ -209,7 +209,7 @@ impl Units<'_> {
             }
             Rgb(RgbOp::Frc) | Alpha(AlphaOp::Frc) => {
                 let a = self.operand(0, channel);
-                self.finish_wide(finish, |b, omod| b.unit(Unit::Fraction(omod), a, a, a))
+                self.finish_wide(finish, |b, omod| b.unit(ChannelOp::Fraction(omod), a, a, a))
             }
             Rgb(RgbOp::Mdh | RgbOp::Mdv) | Alpha(AlphaOp::Mdh | AlphaOp::Mdv) => {
                 let src0 = self.b.source(sources[0], channel);

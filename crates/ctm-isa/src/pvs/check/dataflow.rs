@@ -1,13 +1,13 @@
 //! Rules on unwritten values.
 
-use super::graph::Written;
+use super::graph::WrittenRegisters;
 use super::{Finding, SlotFacts};
 use crate::pvs::access;
 use crate::pvs::inst::Inst;
 use crate::pvs::ops::{AddrMode, SrcType};
 
 /// Each reached instruction with the registers that may have been written before it.
-fn reached<'a>(facts: &'a SlotFacts<'_>) -> impl Iterator<Item = (u16, &'a Inst, &'a Written)> {
+fn reached<'a>(facts: &'a SlotFacts<'_>) -> impl Iterator<Item = (u16, &'a Inst, &'a WrittenRegisters)> {
     let nodes = facts.graph.nodes.iter().zip(&facts.graph.before);
     nodes.filter_map(|(node, before)| Some((node.pc, facts.inst(node.pc)?, before)))
 }
@@ -39,7 +39,7 @@ pub(super) fn unwritten_temporary(facts: &SlotFacts<'_>) -> Vec<Finding> {
 
 /// A0 is written before it is used.
 pub(super) fn unwritten_address(facts: &SlotFacts<'_>) -> Vec<Finding> {
-    let missing = |inst: &Inst, before: &Written| access::address_components(inst) & !before.address;
+    let missing = |inst: &Inst, before: &WrittenRegisters| access::address_components(inst) & !before.address;
     let each =
         reached(facts).map(|(pc, inst, before)| (pc, missing(inst, before))).filter(|(_, missing)| *missing != 0);
     each.map(|(pc, missing)| Finding::at(pc, format!("a0.{} is used, and nothing has written it", letters(missing))))

@@ -1,10 +1,10 @@
 //! The paths of a program: places with the loops and subroutines that are open there, and the registers that may have been written on the way.
 
-use crate::pvs::access::{self, File};
+use crate::pvs::access::{self, WrittenFile};
 use crate::pvs::flow::{Action, action};
 use crate::pvs::inst::Inst;
 use crate::pvs::ops::{AddrMode, FlowOp};
-use crate::pvs::program::Program;
+use crate::pvs::program::VertexProgram;
 use crate::pvs::{ALTERNATE_TEMPORARIES, FLOW_STACK, TEMPORARY_ADDRESSES};
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ pub(super) struct Node {
 
 /// The components of registers that may have been written; temporaries at computed addresses are all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Written {
+pub(super) struct WrittenRegisters {
     temporaries: Vec<u8>,
     alternates: [u8; ALTERNATE_TEMPORARIES],
     pub address: u8,
@@ -29,7 +29,7 @@ pub(super) struct Written {
     pub position: bool,
 }
 
-impl Written {
+impl WrittenRegisters {
     fn none() -> Self {
         Self { temporaries: vec![0; TEMPORARY_ADDRESSES], ..Self::default() }
     }
@@ -64,11 +64,11 @@ impl Written {
                 _ => all.iter_mut().for_each(|components| *components |= write.components),
             };
             match write.file {
-                File::Temporary => mark(&mut self.temporaries),
-                File::AltTemporary => mark(&mut self.alternates),
-                File::A0 => self.address |= write.components,
-                File::Output | File::OutputReplicateX => self.position |= at == 0 || !absolute,
-                File::Input => {}
+                WrittenFile::Temporary => mark(&mut self.temporaries),
+                WrittenFile::AltTemporary => mark(&mut self.alternates),
+                WrittenFile::A0 => self.address |= write.components,
+                WrittenFile::Output | WrittenFile::OutputReplicateX => self.position |= at == 0 || !absolute,
+                WrittenFile::Input => {}
             }
         }
     }
@@ -78,13 +78,13 @@ impl Written {
 pub(super) struct Graph {
     pub nodes: Vec<Node>,
     /// What may have been written before each node.
-    pub before: Vec<Written>,
+    pub before: Vec<WrittenRegisters>,
     /// Instructions after which a path runs past the program.
     pub runs_off: Vec<u16>,
     /// Instructions after which too much is open.
     pub too_deep: Vec<u16>,
     /// What may have been written where the program ends; `None` if no path ends.
-    pub at_end: Option<Written>,
+    pub at_end: Option<WrittenRegisters>,
     /// The search was given up.
     pub incomplete: bool,
 }
@@ -97,7 +97,7 @@ enum Next {
 }
 
 /// Every way on from a node.
-fn successors(program: &Program, node: &Node) -> Vec<Next> {
+fn successors(program: &VertexProgram, node: &Node) -> Vec<Next> {
     let mut open = node.open.clone();
     let mut list = Vec::new();
     loop {
@@ -141,7 +141,7 @@ fn successors(program: &Program, node: &Node) -> Vec<Next> {
 }
 
 impl Graph {
-    pub fn new(program: &Program, insts: &[Option<Inst>]) -> Self {
+    pub fn new(program: &VertexProgram, insts: &[Option<Inst>]) -> Self {
         let mut graph = Self {
             nodes: Vec::new(),
             before: Vec::new(),
@@ -157,7 +157,7 @@ impl Graph {
         let first = Node { pc: program.first, open: Vec::new() };
         let mut index = HashMap::from([(first.clone(), 0)]);
         graph.nodes.push(first);
-        graph.before.push(Written::none());
+        graph.before.push(WrittenRegisters::none());
         let mut work = vec![0];
         while let Some(at) = work.pop() {
             let node = graph.nodes[at].clone();
@@ -185,7 +185,7 @@ impl Graph {
                     },
                     Next::TooDeep => graph.too_deep.push(node.pc),
                     Next::Ends => {
-                        graph.at_end.get_or_insert_with(Written::none).add(&after);
+                        graph.at_end.get_or_insert_with(WrittenRegisters::none).add(&after);
                     }
                 }
             }

@@ -23,7 +23,7 @@ mod rules;
 mod words;
 
 use super::inst::{Inst, Words};
-use super::program::Program;
+use super::program::VertexProgram;
 use crate::diag::Diagnostic;
 use crate::rules::{Finding, apply};
 use crate::table::FieldError;
@@ -63,7 +63,7 @@ impl Theme {
 }
 
 /// One rule on programs.
-pub type Rule = crate::rules::Rule<Theme>;
+pub type Rule = crate::rules::ProgramRule<Theme>;
 
 /// Every rule, by theme.
 pub fn rules() -> impl ExactSizeIterator<Item = &'static Rule> + Clone {
@@ -86,27 +86,27 @@ pub fn rule(name: &str) -> Option<&'static Rule> {
 /// assert_eq!(findings("add o0, c0, c1")[0].rule, "constant-port");
 /// ```
 #[must_use]
-pub fn check(program: &Program) -> Vec<Diagnostic> {
+pub fn check(program: &VertexProgram) -> Vec<Diagnostic> {
     check_allowing(program, &[])
 }
 
 /// As [`check`], without the rules named in `allowed`. RegisterNames that no rule has are ignored; see [`rule`].
 #[must_use]
-pub fn check_allowing(program: &Program, allowed: &[&str]) -> Vec<Diagnostic> {
+pub fn check_allowing(program: &VertexProgram, allowed: &[&str]) -> Vec<Diagnostic> {
     let facts = SlotFacts::new(program);
     apply(ROWS, allowed, &program.spans, |rule| rule(&facts))
 }
 
 /// A program and everything that rules ask about it.
 struct SlotFacts<'a> {
-    program: &'a Program,
+    program: &'a VertexProgram,
     insts: Vec<Option<Inst>>,
     errors: Vec<(u32, FieldError)>,
     graph: Graph,
 }
 
 impl<'a> SlotFacts<'a> {
-    fn new(program: &'a Program) -> Self {
+    fn new(program: &'a VertexProgram) -> Self {
         let mut errors = Vec::new();
         let insts: Vec<Option<Inst>> = (0u32..)
             .zip(&program.words)

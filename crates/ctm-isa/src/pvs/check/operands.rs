@@ -1,9 +1,9 @@
 //! Rules on the operands of one instruction.
 
 use super::{Finding, SlotFacts};
-use crate::pvs::access::{self, File};
+use crate::pvs::access::{self, WrittenFile};
 use crate::pvs::inst::{Inst, RegisterAddress};
-use crate::pvs::ops::{Class, DstType, Op, Reads, SrcType};
+use crate::pvs::ops::{Class, DstType, Op, ReadComponents, SrcType};
 
 /// The different addresses of a kind of register that an instruction fetches. Sources of which only 0 and 1 are taken fetch nothing.
 fn addresses(inst: &Inst, file: SrcType) -> Vec<RegisterAddress> {
@@ -46,7 +46,7 @@ pub(super) fn temporary_port(facts: &SlotFacts<'_>) -> Vec<Finding> {
 pub(super) fn dual_operands(facts: &SlotFacts<'_>) -> Vec<Finding> {
     let three = |inst: &Inst| {
         let (op, _) = inst.dual()?;
-        op.info().reads.iter().all(|reads| !matches!(reads, Reads::Nothing)).then_some(op)
+        op.info().reads.iter().all(|reads| !matches!(reads, ReadComponents::Nothing)).then_some(op)
     };
     let each = facts.each().filter_map(|(pc, inst, _)| three(inst).map(|op| (pc, op)));
     each.map(|(pc, op)| Finding::at(pc, format!("{} has three operands; a dual operation reads two", op.name())))
@@ -59,10 +59,10 @@ pub(super) fn address_result(facts: &SlotFacts<'_>) -> Vec<Finding> {
     for (pc, inst, _) in facts.each() {
         let address = inst.op.info().class == Class::Address;
         match access::write(inst) {
-            Some(write) if write.file == File::A0 && !address => {
+            Some(write) if write.file == WrittenFile::A0 && !address => {
                 findings.push(Finding::at(pc, format!("{} writes A0, which holds integers", inst.op.name())));
             }
-            Some(write) if write.file != File::A0 && address => {
+            Some(write) if write.file != WrittenFile::A0 && address => {
                 findings.push(Finding::at(pc, format!("{} writes another register than A0", inst.op.name())));
             }
             _ => {}
@@ -83,7 +83,7 @@ pub(super) fn address_register(facts: &SlotFacts<'_>) -> Vec<Finding> {
 
 /// Inputs are not written.
 pub(super) fn input_destination(facts: &SlotFacts<'_>) -> Vec<Finding> {
-    let wrong = |inst: &Inst| access::write(inst).is_some_and(|write| write.file == File::Input);
+    let wrong = |inst: &Inst| access::write(inst).is_some_and(|write| write.file == WrittenFile::Input);
     facts.each().filter(|(_, inst, _)| wrong(inst)).map(|(pc, ..)| Finding::at(pc, "an input is written")).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Rules on indices: of instructions, registers, constants.
 
 use super::{Finding, SlotFacts};
-use crate::pvs::access::{self, File};
+use crate::pvs::access::{self, WrittenFile};
 use crate::pvs::ops::{AddrMode, SrcType};
 use crate::pvs::program::SymbolKind;
 use crate::pvs::{ALTERNATE_TEMPORARIES, CONSTANTS, INPUTS, INSTRUCTION_SLOTS, OUTPUTS, TEMPORARIES};
@@ -43,12 +43,12 @@ fn fixed(facts: &SlotFacts<'_>) -> Vec<(u32, &'static str, u8, usize)> {
             continue;
         };
         let (what, count) = match write.file {
-            File::Temporary => ("temporary", TEMPORARIES),
-            File::AltTemporary => ("alternate temporary", ALTERNATE_TEMPORARIES),
-            File::Output | File::OutputReplicateX => ("output", OUTPUTS),
-            File::Input => ("input", INPUTS),
+            WrittenFile::Temporary => ("temporary", TEMPORARIES),
+            WrittenFile::AltTemporary => ("alternate temporary", ALTERNATE_TEMPORARIES),
+            WrittenFile::Output | WrittenFile::OutputReplicateX => ("output", OUTPUTS),
+            WrittenFile::Input => ("input", INPUTS),
             // It has a rule of its own.
-            File::A0 => continue,
+            WrittenFile::A0 => continue,
         };
         list.push((pc, what, write.address.offset, count));
     }

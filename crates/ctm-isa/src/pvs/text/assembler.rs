@@ -1,6 +1,6 @@
 //! Whole programs: lines to instructions, labels, directives.
 
-use super::directive::{DIRECTIVES, Information, PLACED, Target, target};
+use super::directive::{DIRECTIVES, Information, InstTarget, PLACED, target};
 use super::line;
 use super::names::RegisterNames;
 use crate::diag::{Diagnostic, Severity, Span};
@@ -8,7 +8,7 @@ use crate::lexer::{Cursor, Parse, Tok, Token, tokens, with_near};
 use crate::pvs::INSTRUCTION_SLOTS;
 use crate::pvs::flow::NO_FLOW;
 use crate::pvs::inst::Words;
-use crate::pvs::program::Program;
+use crate::pvs::program::VertexProgram;
 use crate::suggest::Suggester;
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assembly {
     /// The program; `None` if any diagnostic is an error.
-    pub program: Option<Program>,
+    pub program: Option<VertexProgram>,
     /// Everything that was found, in the order of the lines.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -63,8 +63,8 @@ struct Assembler<'a> {
     words: Vec<Words>,
     spans: Vec<Span>,
     labels: HashMap<&'a str, (usize, Span)>,
-    entry: Option<Target<'a>>,
-    last: Option<Target<'a>>,
+    entry: Option<InstTarget<'a>>,
+    last: Option<InstTarget<'a>>,
     suggester: Suggester,
 }
 
@@ -170,19 +170,19 @@ impl<'a> Assembler<'a> {
     }
 
     /// The optional place of `.entry` and `.last`.
-    fn place(cursor: &mut Cursor<'_, 'a>, default: usize) -> Parse<Target<'a>> {
+    fn place(cursor: &mut Cursor<'_, 'a>, default: usize) -> Parse<InstTarget<'a>> {
         let target = if cursor.is_at_end() {
-            Target::Number(u16::try_from(default).unwrap_or(u16::MAX))
+            InstTarget::Number(u16::try_from(default).unwrap_or(u16::MAX))
         } else {
             target(cursor)?
         };
         if cursor.is_at_end() { Ok(target) } else { Err(cursor.unexpected("the end of the line")) }
     }
 
-    fn resolve(&mut self, target: Target<'a>) -> u16 {
+    fn resolve(&mut self, target: InstTarget<'a>) -> u16 {
         match target {
-            Target::Number(at) => at,
-            Target::Label(name, span) => match self.labels.get(name) {
+            InstTarget::Number(at) => at,
+            InstTarget::Label(name, span) => match self.labels.get(name) {
                 Some(&(at, _)) => u16::try_from(at).unwrap_or(u16::MAX),
                 None => {
                     let found = Diagnostic::error("label", format!("`{name}` is not a label of this program"));
@@ -196,7 +196,7 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    fn finish(&mut self, source: &str) -> Option<Program> {
+    fn finish(&mut self, source: &str) -> Option<VertexProgram> {
         if self.words.is_empty() && self.diagnostics.is_empty() {
             let end = source.len() as u32;
             let found = Diagnostic::error("program", "there is no instruction").at(Span::new(end, end), "");
@@ -213,11 +213,11 @@ impl<'a> Assembler<'a> {
         for (line, _) in std::mem::take(&mut self.information.flow) {
             flow[line.slot] = line.resolve(|target| self.resolve(target));
         }
-        let end = Target::Number(u16::try_from(self.words.len().saturating_sub(1)).unwrap_or(u16::MAX));
-        let (entry, last) = (self.entry.unwrap_or(Target::Number(0)), self.last.unwrap_or(end));
+        let end = InstTarget::Number(u16::try_from(self.words.len().saturating_sub(1)).unwrap_or(u16::MAX));
+        let (entry, last) = (self.entry.unwrap_or(InstTarget::Number(0)), self.last.unwrap_or(end));
         let (first, last) = (self.resolve(entry), self.resolve(last));
         let (const_base, const_max) = self.information.const_range.unwrap_or((0, 255));
-        Some(Program {
+        Some(VertexProgram {
             words: std::mem::take(&mut self.words),
             first,
             last,

@@ -1,12 +1,12 @@
 //! Directives: names, constants, flow control; parsed and printed.
 
-use super::names::{KINDS, RegisterNames, Registers, at_name, is_free_name};
+use super::names::{KINDS, RegisterLetters, RegisterNames, at_name, is_free_name};
 use crate::diag::{Diagnostic, Span};
 use crate::lexer::{Cursor, Parse, Tok, float_text, quote, unknown_word};
 use crate::pvs::flow::FlowSlot;
 use crate::pvs::formats::{FlowLoopIndex, FlowLower, FlowUpper};
 use crate::pvs::ops::FlowOp;
-use crate::pvs::program::{Literal, Program, Symbol, SymbolKind};
+use crate::pvs::program::{Literal, SymbolKind, VertexProgram, VertexSymbol};
 use crate::pvs::{FLOW_SLOTS, INSTRUCTION_SLOTS};
 
 /// Every directive that says something about the whole program. `.word`, `.entry` and `.last` have a place among the
@@ -22,7 +22,7 @@ pub(super) const FLOW_WORDS: &[&str] =
 
 /// An instruction by its number or its label.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Target<'a> {
+pub(super) enum InstTarget<'a> {
     Number(u16),
     Label(&'a str, Span),
 }
@@ -32,10 +32,10 @@ pub(super) enum Target<'a> {
 pub(super) struct FlowLine<'a> {
     pub slot: usize,
     op: FlowOp,
-    after: Option<Target<'a>>,
-    to: Option<Target<'a>>,
-    back: Option<Target<'a>>,
-    end: Option<Target<'a>>,
+    after: Option<InstTarget<'a>>,
+    to: Option<InstTarget<'a>>,
+    back: Option<InstTarget<'a>>,
+    end: Option<InstTarget<'a>>,
     count: Option<u16>,
     init: u8,
     step: Option<u8>,
@@ -44,7 +44,7 @@ pub(super) struct FlowLine<'a> {
 
 impl<'a> FlowLine<'a> {
     /// The slot, with the instructions that `resolve` gives for labels.
-    pub fn resolve(&self, mut resolve: impl FnMut(Target<'a>) -> u16) -> FlowSlot {
+    pub fn resolve(&self, mut resolve: impl FnMut(InstTarget<'a>) -> u16) -> FlowSlot {
         let [after, to, back, end] = [self.after, self.to, self.back, self.end].map(|target| target.map(&mut resolve));
         let act = after.unwrap_or(0);
         let next = if self.op == FlowOp::Loop || self.op == FlowOp::Jsr { act.saturating_add(1) } else { 0 };
@@ -64,13 +64,13 @@ impl<'a> FlowLine<'a> {
 /// The contents of a program's directives.
 #[derive(Debug, Default)]
 pub(super) struct Information<'a> {
-    pub symbols: Vec<Symbol>,
+    pub symbols: Vec<VertexSymbol>,
     pub literals: Vec<Literal>,
     pub flow: Vec<(FlowLine<'a>, Span)>,
     pub const_range: Option<(u8, u8)>,
 }
 
-fn kind_of(letters: &str) -> &'static Registers {
+fn kind_of(letters: &str) -> &'static RegisterLetters {
     KINDS.iter().find(|kind| kind.letters == letters).unwrap_or(&KINDS[0])
 }
 
@@ -163,7 +163,7 @@ impl<'a> Information<'a> {
             }
             let name = quoted.or_else(|| known.map(|(word, _)| word.to_owned()));
             if let (Some(kind), Some(name)) = (symbol, name) {
-                self.symbols.push(Symbol { name, kind, index });
+                self.symbols.push(VertexSymbol { name, kind, index });
             }
             if !cursor.eat(',') {
                 return Ok(());
@@ -192,11 +192,11 @@ fn vector(cursor: &mut Cursor<'_, '_>) -> Parse<[u32; 4]> {
 }
 
 /// An instruction's number or label.
-pub(super) fn target<'a>(cursor: &mut Cursor<'_, 'a>) -> Parse<Target<'a>> {
+pub(super) fn target<'a>(cursor: &mut Cursor<'_, 'a>) -> Parse<InstTarget<'a>> {
     let span = cursor.span();
     match cursor.peek() {
-        Some(Tok::Number(_)) => Ok(Target::Number(cursor.integer("the address", u32::from(u16::MAX))? as u16)),
-        _ => Ok(Target::Label(cursor.word("a label or an address")?, span)),
+        Some(Tok::Number(_)) => Ok(InstTarget::Number(cursor.integer("the address", u32::from(u16::MAX))? as u16)),
+        _ => Ok(InstTarget::Label(cursor.word("a label or an address")?, span)),
     }
 }
 
@@ -276,7 +276,7 @@ fn place(at: u16, size: usize) -> String {
 }
 
 /// The instructions that directives name: those need labels.
-pub(super) fn labelled(program: &Program) -> Vec<u16> {
+pub(super) fn labelled(program: &VertexProgram) -> Vec<u16> {
     let size = program.words.len().min(INSTRUCTION_SLOTS);
     let mut list = Vec::new();
     for slot in program.flow.iter().filter(|slot| **slot != FlowSlot::IDLE) {
@@ -339,7 +339,7 @@ fn is_plain(name: &str) -> bool {
 }
 
 /// Prints every directive that the program needs.
-pub(super) fn print(program: &Program) -> String {
+pub(super) fn print(program: &VertexProgram) -> String {
     let mut text = String::new();
     let mut line = |line: String| {
         text.push_str(&line);

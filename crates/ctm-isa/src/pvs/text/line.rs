@@ -1,11 +1,11 @@
 //! Instructions: printed and parsed.
 
 use super::names::RegisterNames;
-use super::operand::{Destination, Source, parse_destination, parse_source, print_destination, print_source};
+use super::operand::{Destination, ParsedSource, parse_destination, parse_source, print_destination, print_source};
 use super::raw::{self, Raw};
 use crate::diag::{Diagnostic, Span};
 use crate::lexer::{Cursor, Parse, unknown_word};
-use crate::pvs::access::{File, dual_operands};
+use crate::pvs::access::{WrittenFile, dual_operands};
 use crate::pvs::formats::{DualMath, OpDst, Src};
 use crate::pvs::inst::{Inst, RegisterAddress, Third, Words};
 use crate::pvs::ops::{Class, Component, MathOp, Op, VectorOp};
@@ -194,8 +194,8 @@ fn parse_dual<'a>(cursor: &mut Cursor<'_, 'a>, names: &RegisterNames<'a>) -> Par
     }
     let destination = parse_destination(cursor, names)?;
     let component = Component::ALL.iter().copied().find(|c| destination.mask == 1 << c.code());
-    match (File::from(destination.reg_type), destination.address, component) {
-        (File::AltTemporary, address, Some(component))
+    match (WrittenFile::from(destination.reg_type), destination.address, component) {
+        (WrittenFile::AltTemporary, address, Some(component))
             if address == RegisterAddress::absolute(address.offset) && address.offset < 4 =>
         {
             (dual.dst_offset, dual.we_sel) = (address.offset, component);
@@ -212,7 +212,7 @@ fn parse_dual<'a>(cursor: &mut Cursor<'_, 'a>, names: &RegisterNames<'a>) -> Par
             return Err(wrong(message, destination.span));
         }
     }
-    let mut register: Option<Source> = None;
+    let mut register: Option<ParsedSource> = None;
     for (second, used) in [false, true].into_iter().zip(dual_operands(op)) {
         if !used {
             continue;

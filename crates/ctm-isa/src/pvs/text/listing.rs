@@ -2,19 +2,19 @@
 
 use super::{directive, line};
 use crate::pvs::inst::{Inst, Words, stray_bits};
-use crate::pvs::program::Program;
+use crate::pvs::program::VertexProgram;
 use std::fmt::Write as _;
 
 /// How a listing looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct ListingOptions {
     /// Say the address of each instruction in a comment.
     pub addresses: bool,
     /// Repeat the four words of each instruction in a comment.
     pub words: bool,
 }
 
-impl Default for Options {
+impl Default for ListingOptions {
     fn default() -> Self {
         Self { addresses: true, words: false }
     }
@@ -33,7 +33,7 @@ impl Default for Options {
 /// assert_eq!(text::assemble(&listing).program.map(|p| p.words), Some(words));
 /// ```
 #[must_use]
-pub fn disassemble(program: &Program, options: &Options) -> String {
+pub fn disassemble(program: &VertexProgram, options: &ListingOptions) -> String {
     let mut out = directive::print(program);
     let end = program.words.len().saturating_sub(1);
     if program.first != 0 {

@@ -23,7 +23,7 @@ mod operand;
 mod raw;
 
 pub use assembler::{Assembly, assemble};
-pub use listing::{Options, disassemble};
+pub use listing::{ListingOptions, disassemble};
 
 use super::ops::Op;
 use crate::vocabulary::{Vocabulary, WordKind, sorted};

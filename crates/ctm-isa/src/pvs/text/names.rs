@@ -2,7 +2,7 @@
 
 use crate::diag::{Diagnostic, Span};
 use crate::lexer::{Cursor, Parse, Tok, with_near};
-use crate::pvs::access::File;
+use crate::pvs::access::WrittenFile;
 use crate::pvs::inst::RegisterAddress;
 use crate::pvs::ops::{AddrMode, Component, SrcType};
 use crate::suggest::Suggester;
@@ -11,12 +11,12 @@ use std::fmt::Write as _;
 
 /// A kind of registers, with the letters of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Registers {
+pub(super) struct RegisterLetters {
     pub letters: &'static str,
     /// As a source.
     pub source: Option<SrcType>,
     /// As a destination.
-    pub destination: Option<File>,
+    pub destination: Option<WrittenFile>,
     /// The largest offset of a source and of a destination that the fields hold.
     pub most: [u8; 2],
     what: &'static str,
@@ -25,21 +25,21 @@ pub(super) struct Registers {
 const fn registers(
     letters: &'static str,
     source: Option<SrcType>,
-    destination: Option<File>,
+    destination: Option<WrittenFile>,
     what: &'static str,
-) -> Registers {
-    Registers { letters, source, destination, most: [255, 127], what }
+) -> RegisterLetters {
+    RegisterLetters { letters, source, destination, most: [255, 127], what }
 }
 
 /// Every kind. The first whose letters fit is taken.
-pub(super) const KINDS: [Registers; 7] = [
-    registers("r", Some(SrcType::Temporary), Some(File::Temporary), "a temporary"),
-    registers("v", Some(SrcType::Input), Some(File::Input), "an input"),
+pub(super) const KINDS: [RegisterLetters; 7] = [
+    registers("r", Some(SrcType::Temporary), Some(WrittenFile::Temporary), "a temporary"),
+    registers("v", Some(SrcType::Input), Some(WrittenFile::Input), "an input"),
     registers("c", Some(SrcType::Constant), None, "a constant"),
-    registers("at", Some(SrcType::AltTemporary), Some(File::AltTemporary), "an alternate temporary"),
-    registers("a", None, Some(File::A0), "the address register"),
-    registers("o", None, Some(File::Output), "an output"),
-    registers("ox", None, Some(File::OutputReplicateX), "an output that receives x in every component"),
+    registers("at", Some(SrcType::AltTemporary), Some(WrittenFile::AltTemporary), "an alternate temporary"),
+    registers("a", None, Some(WrittenFile::A0), "the address register"),
+    registers("o", None, Some(WrittenFile::Output), "an output"),
+    registers("ox", None, Some(WrittenFile::OutputReplicateX), "an output that receives x in every component"),
 ];
 
 /// The kind of a source register.
@@ -48,7 +48,7 @@ pub(super) fn of_source(kind: SrcType) -> &'static str {
 }
 
 /// The kind of a destination register.
-pub(super) fn of_destination(file: File) -> &'static str {
+pub(super) fn of_destination(file: WrittenFile) -> &'static str {
     KINDS.iter().find(|k| k.destination == Some(file)).map_or("r", |k| k.letters)
 }
 
@@ -69,8 +69,8 @@ pub(super) fn print(letters: &str, address: RegisterAddress) -> String {
 
 /// A parsed register.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Register {
-    pub kind: &'static Registers,
+pub(super) struct ParsedRegister {
+    pub kind: &'static RegisterLetters,
     pub address: RegisterAddress,
     pub span: Span,
 }
@@ -78,12 +78,12 @@ pub(super) struct Register {
 /// The names that directives give to registers.
 #[derive(Debug, Default)]
 pub(super) struct RegisterNames<'a> {
-    names: HashMap<&'a str, (&'static Registers, u8, Span)>,
+    names: HashMap<&'a str, (&'static RegisterLetters, u8, Span)>,
     suggester: Suggester,
 }
 
 /// The kind and number of `r5`.
-fn numbered(word: &str) -> Option<(&'static Registers, Option<u32>)> {
+fn numbered(word: &str) -> Option<(&'static RegisterLetters, Option<u32>)> {
     let digits = word.trim_start_matches(|c: char| c.is_ascii_lowercase());
     let letters = &word[..word.len() - digits.len()];
     let kind = KINDS.iter().find(|kind| kind.letters == letters)?;
@@ -96,7 +96,7 @@ fn numbered(word: &str) -> Option<(&'static Registers, Option<u32>)> {
 
 impl<'a> RegisterNames<'a> {
     /// Gives a register a name.
-    pub fn declare(&mut self, name: &'a str, kind: &'static Registers, index: u8, span: Span) -> Parse<()> {
+    pub fn declare(&mut self, name: &'a str, kind: &'static RegisterLetters, index: u8, span: Span) -> Parse<()> {
         if !is_free_name(name) {
             let message = format!("`{name}` has a meaning already, and names no register");
             return Err(Box::new(Diagnostic::error("name", message).at(span, "")));
@@ -111,7 +111,7 @@ impl<'a> RegisterNames<'a> {
     }
 
     /// A register of one kind with its number alone, for directives.
-    pub fn plain(&self, cursor: &mut Cursor<'_, 'a>, letters: &str, most: u8) -> Parse<(&'static Registers, u8)> {
+    pub fn plain(&self, cursor: &mut Cursor<'_, 'a>, letters: &str, most: u8) -> Parse<(&'static RegisterLetters, u8)> {
         let span = cursor.span();
         let word = cursor.word(&format!("a register `{letters}N`"))?;
         match numbered(word) {
@@ -130,7 +130,7 @@ impl<'a> RegisterNames<'a> {
     }
 
     /// A register with its address; `destination` says which of the two it is to be.
-    pub fn register(&self, cursor: &mut Cursor<'_, 'a>, destination: bool) -> Parse<Register> {
+    pub fn register(&self, cursor: &mut Cursor<'_, 'a>, destination: bool) -> Parse<ParsedRegister> {
         let start = cursor.span();
         let word = cursor.word(if destination { "a destination register" } else { "a source: a register, 0 or 1" })?;
         let bracket = cursor.at_punct('[');
@@ -161,7 +161,7 @@ impl<'a> RegisterNames<'a> {
         let most = kind.most[usize::from(destination)];
         let span = cursor.span_from(start);
         match u8::try_from(offset).ok().filter(|&offset| offset <= most) {
-            Some(offset) => Ok(Register { kind, address: RegisterAddress { mode, sel, offset }, span }),
+            Some(offset) => Ok(ParsedRegister { kind, address: RegisterAddress { mode, sel, offset }, span }),
             None => {
                 let message = format!("the offset of {} is {offset}, the field holds 0 to {most}", kind.what);
                 Err(Box::new(Diagnostic::error("range", message).at(span, "")))

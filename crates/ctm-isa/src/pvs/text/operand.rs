@@ -3,7 +3,7 @@
 use super::names::{self, RegisterNames};
 use crate::diag::{Diagnostic, Span};
 use crate::lexer::{Cursor, Parse, Tok};
-use crate::pvs::access::File;
+use crate::pvs::access::WrittenFile;
 use crate::pvs::formats::{OpDst, Src};
 use crate::pvs::inst::RegisterAddress;
 use crate::pvs::ops::{DstType, Select, SrcType};
@@ -34,7 +34,7 @@ pub(super) fn mask_letters(mask: u8) -> String {
 
 /// `r5.xyz`; a mask of nothing is `._`.
 pub(super) fn print_destination(dst: &OpDst) -> String {
-    let register = names::print(names::of_destination(File::from(dst.reg_type)), dst.address());
+    let register = names::print(names::of_destination(WrittenFile::from(dst.reg_type)), dst.address());
     match dst.write_mask() {
         15 => register,
         0 => format!("{register}._"),
@@ -53,8 +53,9 @@ pub(super) struct Destination {
 
 pub(super) fn parse_destination<'a>(cursor: &mut Cursor<'_, 'a>, names: &RegisterNames<'a>) -> Parse<Destination> {
     let register = names.register(cursor, true)?;
-    let file = register.kind.destination.unwrap_or(File::Temporary);
-    let reg_type = DstType::ALL.iter().copied().find(|&kind| File::from(kind) == file).unwrap_or(DstType::Temporary);
+    let file = register.kind.destination.unwrap_or(WrittenFile::Temporary);
+    let reg_type =
+        DstType::ALL.iter().copied().find(|&kind| WrittenFile::from(kind) == file).unwrap_or(DstType::Temporary);
     let mask = match cursor.eat_dotted() {
         None => 15,
         Some(("_", _)) => 0,
@@ -102,7 +103,7 @@ pub(super) fn print_source(src: &Src) -> String {
 
 /// A parsed source; without a register it is the number 0 or 1.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Source {
+pub(super) struct ParsedSource {
     pub register: Option<(SrcType, RegisterAddress)>,
     pub abs: bool,
     pub swizzle: [Select; 4],
@@ -110,7 +111,7 @@ pub(super) struct Source {
     pub span: Span,
 }
 
-impl Source {
+impl ParsedSource {
     /// The fields; a number takes the register of the source before it.
     pub fn fields(&self, before: Option<&Src>) -> Src {
         let mut src = match self.register {
@@ -124,7 +125,7 @@ impl Source {
     }
 }
 
-pub(super) fn parse_source<'a>(cursor: &mut Cursor<'_, 'a>, names: &RegisterNames<'a>) -> Parse<Source> {
+pub(super) fn parse_source<'a>(cursor: &mut Cursor<'_, 'a>, names: &RegisterNames<'a>) -> Parse<ParsedSource> {
     let start = cursor.span();
     let minus = cursor.eat('-');
     let negate = if minus { 15 } else { 0 };
@@ -144,13 +145,13 @@ pub(super) fn parse_source<'a>(cursor: &mut Cursor<'_, 'a>, names: &RegisterName
         };
         cursor.advance();
         let span = cursor.span_from(start);
-        return Ok(Source { register: None, abs: false, swizzle: [swizzle; 4], negate, span });
+        return Ok(ParsedSource { register: None, abs: false, swizzle: [swizzle; 4], negate, span });
     }
     let abs = cursor.eat('|');
     let register = names.register(cursor, false)?;
     let kind = register.kind.source.unwrap_or(SrcType::Temporary);
     let mut source =
-        Source { register: Some((kind, register.address)), abs, swizzle: IDENTITY, negate, span: register.span };
+        ParsedSource { register: Some((kind, register.address)), abs, swizzle: IDENTITY, negate, span: register.span };
     let dotted = cursor.eat_dotted();
     if let Some((text, span)) = dotted {
         source.swizzle = swizzle(text, span)?;

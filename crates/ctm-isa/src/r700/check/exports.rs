@@ -3,7 +3,7 @@
 use super::graph::Node;
 use super::{Facts, Finding};
 use crate::r700::inst::{Cf, CfExport, Fetch, VtxWord1};
-use crate::r700::ops::{CfOp, DataFormat, ExportOp, ExportType, Kind, MemOp, Source, TexOp};
+use crate::r700::ops::{CfOp, DataFormat, ExportOp, ExportType, MemOp, SideEffect, Source, TexOp};
 use crate::r700::program::Stage;
 
 fn each_export<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = (u32, &'a CfExport)> {
@@ -278,7 +278,7 @@ pub(super) fn stage_only(facts: &Facts<'_>) -> Vec<Finding> {
     }
     for place in facts.each_group() {
         for (i, slot) in place.group.slots.iter().enumerate() {
-            if slot.inst.op().info().kind == Kind::Kill && stage != Stage::Pixel {
+            if slot.inst.op().info().kind == SideEffect::Kill && stage != Stage::Pixel {
                 report(place.slot(i), slot.inst.op().name(), "pixel");
             }
             if matches!(stage, Stage::Geometry | Stage::Copy | Stage::Compute)

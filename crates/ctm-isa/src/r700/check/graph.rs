@@ -20,7 +20,7 @@ const FRAME_LIMIT: u32 = 2048;
 
 /// The stack effect of one instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Frame {
+pub(super) enum StackEffect {
     /// An active mask: one subentry.
     Push,
     /// An active mask in whole quad mode: one entry.
@@ -35,7 +35,7 @@ pub(super) type Stack = u32;
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     below: Stack,
-    frame: Frame,
+    frame: StackEffect,
     frames: u32,
     /// Subentries of pushes, and whole entries.
     pushes: u32,
@@ -50,7 +50,7 @@ struct Cell {
 #[derive(Debug, Default)]
 pub(super) struct Stacks {
     cells: Vec<Cell>,
-    known: HashMap<(Stack, Frame), Stack>,
+    known: HashMap<(Stack, StackEffect), Stack>,
 }
 
 impl Stacks {
@@ -58,7 +58,7 @@ impl Stacks {
         self.cells.get((stack as usize).checked_sub(1)?)
     }
 
-    fn push(&mut self, below: Stack, frame: Frame) -> Stack {
+    fn push(&mut self, below: Stack, frame: StackEffect) -> Stack {
         if let Some(&known) = self.known.get(&(below, frame)) {
             return known;
         }
@@ -69,10 +69,10 @@ impl Stacks {
             below,
             frame,
             frames: frames + 1,
-            pushes: pushes + u32::from(frame == Frame::Push),
-            entries: entries + u32::from(frame != Frame::Push),
-            innermost: if matches!(frame, Frame::Loop { .. }) { id } else { under.map_or(0, |c| c.innermost) },
-            index: under.is_some_and(|c| c.index) || matches!(frame, Frame::Loop { index: true, .. }),
+            pushes: pushes + u32::from(frame == StackEffect::Push),
+            entries: entries + u32::from(frame != StackEffect::Push),
+            innermost: if matches!(frame, StackEffect::Loop { .. }) { id } else { under.map_or(0, |c| c.innermost) },
+            index: under.is_some_and(|c| c.index) || matches!(frame, StackEffect::Loop { index: true, .. }),
         });
         self.known.insert((below, frame), id);
         id
@@ -86,8 +86,8 @@ impl Stacks {
     /// The innermost loop's start.
     pub(super) fn innermost_loop(&self, stack: Stack) -> Option<u32> {
         match self.cell(self.cell(stack)?.innermost)?.frame {
-            Frame::Loop { start, .. } => Some(start),
-            Frame::Push | Frame::QuadPush => None,
+            StackEffect::Loop { start, .. } => Some(start),
+            StackEffect::Push | StackEffect::QuadPush => None,
         }
     }
 
@@ -107,9 +107,9 @@ impl Stacks {
             let mut at = stack;
             while let Some(cell) = self.cell(at) {
                 match cell.frame {
-                    Frame::Push => {}
-                    Frame::QuadPush => depth.pushes += 1,
-                    Frame::Loop { .. } => depth.loops += 1,
+                    StackEffect::Push => {}
+                    StackEffect::QuadPush => depth.pushes += 1,
+                    StackEffect::Loop { .. } => depth.loops += 1,
                 }
                 at = cell.below;
             }
@@ -324,7 +324,7 @@ impl Graph {
         let mut at = stack;
         for done in 0..pops {
             match self.stacks.cell(at) {
-                Some(Cell { below, frame: Frame::Push | Frame::QuadPush, .. }) => at = *below,
+                Some(Cell { below, frame: StackEffect::Push | StackEffect::QuadPush, .. }) => at = *below,
                 Some(_) | None => {
                     events.push(Event::Underflow { pops, masks: done });
                     break;
@@ -337,7 +337,7 @@ impl Graph {
     /// The error at an ELSE: it exchanges pixels of the last push, which must lie on top.
     fn exchanges(&self, stack: Stack) -> Option<Event> {
         let top = self.stacks.cell(stack).map(|cell| cell.frame);
-        (!matches!(top, Some(Frame::Push | Frame::QuadPush))).then_some(Event::NothingToExchange)
+        (!matches!(top, Some(StackEffect::Push | StackEffect::QuadPush))).then_some(Event::NothingToExchange)
     }
 
     fn step(&mut self, cf: &Cf, pc: u32, stack: Stack, function: usize, start: u32) -> Successor {
@@ -370,7 +370,7 @@ impl Graph {
             }
             CfAluOp::PushBefore => {
                 self.any_push = true;
-                self.stacks.push(stack, Frame::Push)
+                self.stacks.push(stack, StackEffect::Push)
             }
             CfAluOp::PopAfter | CfAluOp::Pop2After => self.pop(stack, u32::from(op.info().pops), &mut step.events),
             CfAluOp::Continue | CfAluOp::Break => {
@@ -387,7 +387,7 @@ impl Graph {
         let w = &plain.word1;
         let target = plain.word0.addr;
         let pops = u32::from(w.pop_count);
-        let push = if w.whole_quad_mode { Frame::QuadPush } else { Frame::Push };
+        let push = if w.whole_quad_mode { StackEffect::QuadPush } else { StackEffect::Push };
         match w.op {
             CfOp::Nop
             | CfOp::Tex
@@ -422,26 +422,26 @@ impl Graph {
                 step.to.push((target, popped, true));
             }
             CfOp::Push => {
-                self.any_push |= push == Frame::Push;
+                self.any_push |= push == StackEffect::Push;
                 let popped = self.pop(stack, pops, &mut step.events);
                 step.to.push((pc + 1, self.stacks.push(stack, push), false));
                 step.to.push((target, popped, true));
             }
             CfOp::PopPush => {
-                self.any_push |= push == Frame::Push;
+                self.any_push |= push == StackEffect::Push;
                 let popped = self.pop(stack, pops, &mut step.events);
                 step.to.push((pc + 1, self.stacks.push(popped, push), false));
                 step.to.push((target, popped, true));
             }
             CfOp::PushElse | CfOp::PopPushElse => {
-                self.any_push |= push == Frame::Push;
+                self.any_push |= push == StackEffect::Push;
                 let popped = if w.op == CfOp::PopPushElse { self.pop(stack, pops, &mut step.events) } else { stack };
                 let pushed = self.stacks.push(popped, push);
                 step.to.push((pc + 1, pushed, false));
                 step.to.push((target, pushed, true));
             }
             CfOp::LoopStart | CfOp::LoopStartDx10 | CfOp::LoopStartNoAl => {
-                let frame = Frame::Loop { start: pc, index: w.op == CfOp::LoopStart };
+                let frame = StackEffect::Loop { start: pc, index: w.op == CfOp::LoopStart };
                 let popped = self.pop(stack, pops, &mut step.events);
                 step.to.push((pc + 1, self.stacks.push(stack, frame), false));
                 step.to.push((target, popped, true));

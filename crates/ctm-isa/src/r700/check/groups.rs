@@ -2,7 +2,7 @@
 
 use super::{Facts, Finding, GroupContext};
 use crate::r700::inst::Slot;
-use crate::r700::ops::{AluOp, Available, Chan, Kind, Omod, Slots, Source, SpecialSel, Unit, Units};
+use crate::r700::ops::{AluOp, AluUnit, Available, Chan, Omod, SideEffect, Slots, Source, SpecialSel, Units};
 use crate::r700::ports::{PortProblem, problems};
 
 /// The messages of port conflicts.
@@ -76,7 +76,7 @@ pub(super) fn unread_literal(facts: &Facts<'_>) -> Vec<Finding> {
 
 /// The instruction in one of the four vector units.
 fn vector<'a>(place: &GroupContext<'a>, chan: Chan) -> Option<&'a Slot> {
-    place.group.slots.iter().find(|slot| slot.unit == Unit::from(chan))
+    place.group.slots.iter().find(|slot| slot.unit == AluUnit::from(chan))
 }
 
 /// A reduction is in all of x, y, z, w, with one output modifier.
@@ -115,8 +115,8 @@ pub(super) fn double_slots(facts: &Facts<'_>) -> Vec<Finding> {
         for (i, slot) in place.group.slots.iter().enumerate() {
             let op = slot.inst.op();
             let needed: &[Chan] = match (op.info().slots, slot.unit) {
-                (Slots::Pair64, Unit::X | Unit::Y) => &[Chan::X, Chan::Y],
-                (Slots::Pair64, Unit::Z | Unit::W | Unit::T) => &[Chan::Z, Chan::W],
+                (Slots::Pair64, AluUnit::X | AluUnit::Y) => &[Chan::X, Chan::Y],
+                (Slots::Pair64, AluUnit::Z | AluUnit::W | AluUnit::T) => &[Chan::Z, Chan::W],
                 (Slots::Quad64, _) => Chan::ALL,
                 (Slots::One | Slots::Reduction, _) => continue,
             };
@@ -162,14 +162,14 @@ pub(super) fn predicate_pairing(facts: &Facts<'_>) -> Vec<Finding> {
         let mut first: Option<&Slot> = None;
         for (i, slot) in place.group.slots.iter().enumerate() {
             let info = slot.inst.op().info();
-            if !matches!(info.kind, Kind::PredSet | Kind::Kill) {
+            if !matches!(info.kind, SideEffect::PredSet | SideEffect::Kill) {
                 continue;
             }
             match first {
                 None => first = Some(slot),
                 // The slots of a 64-bit comparison are one instruction, and two of them may be side by side (R700 §9.2).
                 Some(other) if info.slots != Slots::One && other.inst.op() == slot.inst.op() => {}
-                Some(other) if info.kind == Kind::Kill && other.inst.op().info().kind == Kind::Kill => {}
+                Some(other) if info.kind == SideEffect::Kill && other.inst.op().info().kind == SideEffect::Kill => {}
                 Some(other) => findings.push(Finding::at(place.slot(i), paired(other, slot))),
             }
         }
@@ -189,7 +189,7 @@ fn paired(other: &Slot, slot: &Slot) -> String {
 pub(super) fn several_kills(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for place in facts.each_group() {
-        let kill = |slot: &&Slot| slot.inst.op().info().kind == Kind::Kill;
+        let kill = |slot: &&Slot| slot.inst.op().info().kind == SideEffect::Kill;
         let count = place.group.slots.iter().filter(kill).count();
         if count > 1 {
             let message = format!("{count} KILL* in one group; a pixel is killed if any of them says so");
@@ -209,7 +209,7 @@ pub(super) fn predicate_update(facts: &Facts<'_>) -> Vec<Finding> {
                 ("UPDATE_EXECUTE_MASK", slot.inst.updates_execute_mask()),
             ];
             let op = slot.inst.op();
-            if op.info().kind != Kind::PredSet {
+            if op.info().kind != SideEffect::PredSet {
                 for (name, _) in updates.iter().filter(|u| u.1) {
                     findings.push(Finding::at(
                         place.slot(i),
@@ -260,7 +260,7 @@ pub(super) fn integer_modifiers(facts: &Facts<'_>) -> Vec<Finding> {
                 }
             }
             if info.writes.is_integer()
-                && info.kind != Kind::Mova
+                && info.kind != SideEffect::Mova
                 && (slot.inst.omod() != Omod::Off || slot.inst.clamp())
             {
                 let what = if slot.inst.clamp() { "clamped" } else { "scaled" };
@@ -277,12 +277,12 @@ pub(super) fn same_destination(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for place in facts.each_group() {
         let slots = &place.group.slots;
-        let Some((i, trans)) = slots.iter().enumerate().find(|(_, s)| s.unit == Unit::T && s.inst.writes()) else {
+        let Some((i, trans)) = slots.iter().enumerate().find(|(_, s)| s.unit == AluUnit::T && s.inst.writes()) else {
             continue;
         };
         let same = |s: &Slot| {
             let index = |s: &Slot| s.inst.destination().1.then_some(s.inst.word0.index_mode);
-            s.unit != Unit::T
+            s.unit != AluUnit::T
                 && s.inst.writes()
                 && s.inst.destination() == trans.inst.destination()
                 && index(s) == index(trans)
@@ -302,7 +302,7 @@ pub(super) fn same_destination(facts: &Facts<'_>) -> Vec<Finding> {
 pub(super) fn several_mova(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for place in facts.each_group() {
-        let mova = |s: &&Slot| s.inst.op().info().kind == Kind::Mova && s.inst.op().info().units == Units::Vector;
+        let mova = |s: &&Slot| s.inst.op().info().kind == SideEffect::Mova && s.inst.op().info().units == Units::Vector;
         let count = place.group.slots.iter().filter(mova).count();
         if count > 1 {
             let message = format!("{count} MOVA* in one group; R700 §4.8.2.2 allows up to four, §4.9.5 one");
@@ -318,7 +318,7 @@ pub(super) fn mova_write(facts: &Facts<'_>) -> Vec<Finding> {
     for place in facts.each_group() {
         for (i, slot) in place.group.slots.iter().enumerate() {
             let op = slot.inst.op();
-            if op.info().kind == Kind::Mova && op.info().units == Units::Vector && slot.inst.writes() {
+            if op.info().kind == SideEffect::Mova && op.info().units == Units::Vector && slot.inst.writes() {
                 let (gpr, _, chan) = slot.inst.destination();
                 let message = format!("{} writes R{gpr}.{}, whose value is undefined", op.name(), chan.name());
                 findings.push(Finding::at(place.slot(i), message).help("clear `WRITE_MASK`"));

@@ -1,7 +1,7 @@
 //! Live ranges of an R700 program.
 
 use super::Facts;
-use crate::live::{Channels, Liveness, Node, Written, solve};
+use crate::live::{Channels, Liveness, PathNode, RegisterWrite, solve};
 use crate::r700::Program;
 use crate::r700::inst::{AluInst, Cf, ClauseBody, Fetch, Group, VtxWord1};
 use crate::r700::ops::{CfAluOp, CfOp, IndexMode, PredSel, RelMode, Sel, Source};
@@ -40,13 +40,13 @@ pub fn live(program: &Program) -> Liveness {
                 ClauseBody::Fetch(clause) => {
                     for (slot, fetch) in (start..).step_by(2).zip(&clause.fetches) {
                         let node = fetch.inst.as_ref().map(|inst| fetch_node(slot, &inst.fetch));
-                        nodes.push(node.unwrap_or_else(|_| Node { slot, ..Node::default() }));
+                        nodes.push(node.unwrap_or_else(|_| PathNode { slot, ..PathNode::default() }));
                     }
                 }
                 ClauseBody::None | ClauseBody::Outside | ClauseBody::Unread => {}
             }
         } else {
-            nodes.push(Node { slot: place.pc, ..Node::default() });
+            nodes.push(PathNode { slot: place.pc, ..PathNode::default() });
         }
         for at in first..nodes.len() - 1 {
             nodes[at].next = vec![at + 1];
@@ -152,7 +152,7 @@ fn channels(register: u8, relative: bool, mask: u8) -> Channels {
 }
 
 /// Exports and memory writes read registers.
-fn flow_node(slot: u32, cf: &Cf) -> Node {
+fn flow_node(slot: u32, cf: &Cf) -> PathNode {
     let burst = |first: u8, count: u8, relative: bool, mask: u8| {
         (first..=first.saturating_add(count)).map(move |n| (slot, channels(n & 127, relative, mask)))
     };
@@ -168,12 +168,12 @@ fn flow_node(slot: u32, cf: &Cf) -> Node {
         }
         Cf::Plain(_) | Cf::Alu(_) => Vec::new(),
     };
-    Node { slot, reads, ..Node::default() }
+    PathNode { slot, reads, ..PathNode::default() }
 }
 
 /// A group reads all of its operands before it writes.
-fn group_node(start: u32, group: &Group) -> Node {
-    let mut node = Node { slot: start, ..Node::default() };
+fn group_node(start: u32, group: &Group) -> PathNode {
+    let mut node = PathNode { slot: start, ..PathNode::default() };
     let global = |inst: &AluInst| matches!(inst.word0.index_mode, IndexMode::Global | IndexMode::GlobalArX);
     for (slot, inst) in (start..).zip(group.slots.iter().map(|slot| &slot.inst)) {
         for operand in inst.operands() {
@@ -186,18 +186,18 @@ fn group_node(start: u32, group: &Group) -> Node {
         let (register, relative, chan) = inst.destination();
         if inst.writes() && !relative {
             let certain = inst.word0.pred_sel == PredSel::Off;
-            node.writes.push(Written { slot, register, mask: 1 << chan as u8, certain });
+            node.writes.push(RegisterWrite { slot, register, mask: 1 << chan as u8, certain });
         }
     }
     node
 }
 
-fn fetch_node(slot: u32, fetch: &Fetch) -> Node {
-    let mut node = Node { slot, ..Node::default() };
+fn fetch_node(slot: u32, fetch: &Fetch) -> PathNode {
+    let mut node = PathNode { slot, ..PathNode::default() };
     let mut write = |first: u8, count: u8, relative: bool, mask: u8| {
         if !relative && mask != 0 {
             let registers = first..=first.saturating_add(count);
-            node.writes.extend(registers.map(|n| Written { slot, register: n & 127, mask, certain: true }));
+            node.writes.extend(registers.map(|n| RegisterWrite { slot, register: n & 127, mask, certain: true }));
         }
     };
     let reads = match fetch {

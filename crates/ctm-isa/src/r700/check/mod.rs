@@ -87,7 +87,7 @@ impl Theme {
 }
 
 /// One rule on programs.
-pub type Rule = crate::rules::Rule<Theme>;
+pub type Rule = crate::rules::ProgramRule<Theme>;
 
 /// Every rule, by theme.
 pub fn rules() -> impl ExactSizeIterator<Item = &'static Rule> + Clone {

@@ -2,7 +2,7 @@
 
 use super::{Facts, Finding, GroupContext};
 use crate::r700::inst::{AluClause, AluInst, Cf, ClauseBody, Fetch, VtxWord1};
-use crate::r700::ops::{AluOp, IndexMode, KcacheMode, Kind, RelMode, Sel, Source};
+use crate::r700::ops::{AluOp, IndexMode, KcacheMode, RelMode, Sel, SideEffect, Source};
 use crate::r700::program::{CLAUSE_TEMPORARIES, Stage};
 use crate::r700::{GPRS, KCACHE_LINE};
 use std::collections::{HashMap, HashSet};
@@ -363,7 +363,7 @@ pub(super) fn mova_with_ar(facts: &Facts<'_>) -> Vec<Finding> {
     for place in facts.each_group() {
         let slots = &place.group.slots;
         let uses = slots.iter().any(|s| is_ar(s.inst.word0.index_mode) && s.inst.uses_index());
-        if let Some(i) = slots.iter().position(|s| s.inst.op().info().kind == Kind::Mova)
+        if let Some(i) = slots.iter().position(|s| s.inst.op().info().kind == SideEffect::Mova)
             && uses
         {
             let message = format!("{} in a group that is indexed with AR", slots[i].inst.op().name());
@@ -387,7 +387,7 @@ pub(super) fn ar_unset(facts: &Facts<'_>) -> Vec<Finding> {
                     findings.push(Finding::at(place.slot(i), message));
                 }
             }
-            for slot in place.group.slots.iter().filter(|s| s.inst.op().info().kind == Kind::Mova) {
+            for slot in place.group.slots.iter().filter(|s| s.inst.op().info().kind == SideEffect::Mova) {
                 // The unit decides; MOVA_GPR_INT, which is in t, sets x.
                 set[(slot.unit as usize) % 4] = true;
             }

@@ -2,26 +2,26 @@
 
 use super::{Facts, Finding, GroupContext};
 use crate::r700::inst::{Group, Slot};
-use crate::r700::ops::{AluOp, Chan, IndexMode, Kind, Op2, Slots, Source, SpecialSel, Unit};
+use crate::r700::ops::{AluOp, AluUnit, Chan, IndexMode, Op2, SideEffect, Slots, Source, SpecialSel};
 use crate::r700::program::CLAUSE_TEMPORARIES;
 
 /// Whether a unit of the group leaves its result in PV or PS.
-fn leaves_result(group: &Group, unit: Unit) -> Result<(), &'static str> {
+fn leaves_result(group: &Group, unit: AluUnit) -> Result<(), &'static str> {
     match group.unit(unit).map(crate::r700::inst::AluInst::op) {
         None => Err("has nothing in that unit"),
         Some(AluOp::Op2(Op2::Nop)) => Err("has NOP in that unit"),
-        Some(op) if op.info().kind == Kind::Mova => Err("has MOVA* in that unit, whose result is undefined"),
+        Some(op) if op.info().kind == SideEffect::Mova => Err("has MOVA* in that unit, whose result is undefined"),
         Some(_) => Ok(()),
     }
 }
 
 /// The operands that read PV or PS: slot index and the unit whose result they read.
-fn reads<'a>(place: &GroupContext<'a>) -> impl Iterator<Item = (usize, Unit)> + 'a {
+fn reads<'a>(place: &GroupContext<'a>) -> impl Iterator<Item = (usize, AluUnit)> + 'a {
     let group = place.group;
     group.slots.iter().enumerate().flat_map(|(i, slot)| {
         slot.inst.operands().filter_map(move |operand| match operand.source {
-            Source::Special(SpecialSel::Pv) => Some((i, Unit::from(operand.chan))),
-            Source::Special(SpecialSel::Ps) => Some((i, Unit::T)),
+            Source::Special(SpecialSel::Pv) => Some((i, AluUnit::from(operand.chan))),
+            Source::Special(SpecialSel::Ps) => Some((i, AluUnit::T)),
             Source::Gpr(_) | Source::Kcache { .. } | Source::Constant(_) | Source::Special(_) | Source::Reserved(_) => {
                 None
             }
@@ -29,8 +29,8 @@ fn reads<'a>(place: &GroupContext<'a>) -> impl Iterator<Item = (usize, Unit)> + 
     })
 }
 
-fn result_name(unit: Unit) -> String {
-    if unit == Unit::T { "PS".to_owned() } else { format!("PV.{}", unit.name()) }
+fn result_name(unit: AluUnit) -> String {
+    if unit == AluUnit::T { "PS".to_owned() } else { format!("PV.{}", unit.name()) }
 }
 
 /// PV and PS are read where the group before left something in them.
@@ -59,7 +59,7 @@ pub(super) fn reduction_result(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for place in facts.each_group() {
         let Some(before) = place.before else { continue };
-        for (i, unit) in reads(&place).filter(|&(_, unit)| !matches!(unit, Unit::X | Unit::T)) {
+        for (i, unit) in reads(&place).filter(|&(_, unit)| !matches!(unit, AluUnit::X | AluUnit::T)) {
             let Some(op) = before.unit(unit).map(crate::r700::inst::AluInst::op) else { continue };
             if op.info().slots == Slots::Reduction && op != AluOp::Op2(Op2::Cube) {
                 let message =
@@ -75,7 +75,7 @@ pub(super) fn reduction_result(facts: &Facts<'_>) -> Vec<Finding> {
 pub(super) fn kill_not_last(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for place in facts.each_group().filter(|place| !place.last) {
-        if let Some(i) = place.group.slots.iter().position(|s| s.inst.op().info().kind == Kind::Kill) {
+        if let Some(i) = place.group.slots.iter().position(|s| s.inst.op().info().kind == SideEffect::Kill) {
             let message = format!(
                 "groups follow {} in its clause; they do not see which pixels it killed",
                 place.group.slots[i].inst.op().name()

@@ -2,7 +2,7 @@
 
 use crate::r700::GROUP_LITERALS;
 use crate::r700::formats::{AluOp2, AluOp3, AluWord0};
-use crate::r700::ops::{AluOp, Chan, IndexMode, Omod, Source, SpecialSel, Unit, Units};
+use crate::r700::ops::{AluOp, AluUnit, Chan, IndexMode, Omod, Source, SpecialSel, Units};
 use crate::table::{Field, FieldError, WordFormat};
 
 /// Dword 1 of an ALU instruction.
@@ -267,7 +267,7 @@ impl AluInst {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot {
     /// The unit.
-    pub unit: Unit,
+    pub unit: AluUnit,
     /// The instruction.
     pub inst: AluInst,
 }
@@ -291,7 +291,7 @@ pub enum Broken {
     /// A field holds a number without a meaning.
     Field(FieldError),
     /// Two instructions need the same unit.
-    UnitTaken(Unit),
+    UnitTaken(AluUnit),
     /// The clause ends before an instruction with LAST.
     NoLast,
     /// The clause ends before the group's literals.
@@ -322,15 +322,15 @@ impl std::fmt::Display for Broken {
 ///
 /// # Errors
 /// The index of the first instruction whose unit is taken, and that unit.
-pub fn assign_units(insts: impl IntoIterator<Item = (AluOp, Chan)>) -> Result<Vec<Unit>, (usize, Unit)> {
+pub fn assign_units(insts: impl IntoIterator<Item = (AluOp, Chan)>) -> Result<Vec<AluUnit>, (usize, AluUnit)> {
     let mut taken = [false; 5];
     let mut units = Vec::with_capacity(5);
     for (i, (op, chan)) in insts.into_iter().enumerate() {
-        let own = Unit::from(chan);
+        let own = AluUnit::from(chan);
         let unit = match op.info().units {
-            Units::Trans => Unit::T,
+            Units::Trans => AluUnit::T,
             Units::Vector => own,
-            Units::Any if taken[own as usize] => Unit::T,
+            Units::Any if taken[own as usize] => AluUnit::T,
             Units::Any => own,
         };
         if taken[unit as usize] {
@@ -357,7 +357,7 @@ impl Group {
             let inst = AluInst::decode([w0, w1]).map_err(|e| broken(Broken::Field(e)))?;
             if n == insts.len() {
                 // Six instructions cannot have different units.
-                return Err(broken(Broken::UnitTaken(Unit::T)));
+                return Err(broken(Broken::UnitTaken(AluUnit::T)));
             }
             insts[n] = Some(inst);
             n += 1;
@@ -398,7 +398,7 @@ impl Group {
 
     /// The instruction in a unit.
     #[must_use]
-    pub fn unit(&self, unit: Unit) -> Option<&AluInst> {
+    pub fn unit(&self, unit: AluUnit) -> Option<&AluInst> {
         self.slots.iter().find(|s| s.unit == unit).map(|s| &s.inst)
     }
 }

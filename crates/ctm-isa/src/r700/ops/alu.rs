@@ -1,7 +1,7 @@
 //! ALU opcodes, and the values of ALU fields.
 
 use super::alu_fields::Omod;
-use super::columns::{AluInfo, Available, Decides, Domain, Kind, Test};
+use super::columns::{AluInfo, Available, Decides, Domain, SideEffect, Test};
 use super::columns::{any, choose, counter, kill, mova, pair, pred, pred_64, push, quad, reduce, set, trans};
 use Domain::{Bits, Float, Int, Uint};
 use Test::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
@@ -178,7 +178,7 @@ ops! {
         /// The largest of four elements.
         Max4 "MAX4" 83 => reduce(1, "the largest src0");
         /// Copies an integer to the address register (R600).
-        MovaGprInt "MOVA_GPR_INT" 96 cite "R700 §10.2, r700-encoding §10 E14" => AluInfo { kind: Kind::Mova, available: Available::R600Only, ..trans(1, "clamp(src0, -256, 255)").of(Int) };
+        MovaGprInt "MOVA_GPR_INT" 96 cite "R700 §10.2, r700-encoding §10 E14" => AluInfo { kind: SideEffect::Mova, available: Available::R600Only, ..trans(1, "clamp(src0, -256, 255)").of(Int) };
         /// Two to the power.
         ExpIeee "EXP_IEEE" 97 => trans(1, "2 ^ src0").listed("EXP_e");
         /// Logarithm to base two, clamped.
@@ -297,20 +297,20 @@ impl Op2 {
     /// `PRED_SETGE_INT`. `None` for operations that set no predicate, or not by comparing two 32-bit numbers.
     #[must_use]
     pub fn truth(self) -> Option<Self> {
-        if self.info().kind != Kind::PredSet {
+        if self.info().kind != SideEffect::PredSet {
             return None;
         }
-        self.compares_alike(|row| row.kind == Kind::Plain && row.writes.is_integer())
+        self.compares_alike(|row| row.kind == SideEffect::Plain && row.writes.is_integer())
     }
 
     /// The operation that sets the predicate where this one's comparison holds: `PRED_SETGE_INT` of `SETGE_INT`. `None` for operations that do not give the outcome of
     /// comparing two 32-bit numbers.
     #[must_use]
     pub fn predicate(self) -> Option<Self> {
-        if self.info().kind != Kind::Plain {
+        if self.info().kind != SideEffect::Plain {
             return None;
         }
-        self.compares_alike(|row| row.kind == Kind::PredSet)
+        self.compares_alike(|row| row.kind == SideEffect::PredSet)
     }
 
     /// The operation that compares the same in the same way, and is such.

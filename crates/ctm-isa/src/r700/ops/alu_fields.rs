@@ -122,7 +122,7 @@ impl SclSwizzle {
 
 ops! {
     /// The units of one group, in the order of its slots.
-    pub enum Unit cite "R700 §4.3" {
+    pub enum AluUnit cite "R700 §4.3" {
         /// ALU.X.
         X "x" 0;
         /// ALU.Y.
@@ -136,7 +136,7 @@ ops! {
     }
 }
 
-impl From<Chan> for Unit {
+impl From<Chan> for AluUnit {
     fn from(chan: Chan) -> Self {
         match chan {
             Chan::X => Self::X,

@@ -43,7 +43,7 @@ pub enum Domain {
 
 /// Side effects of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum SideEffect {
     /// Nothing.
     Plain,
     /// Computes a predicate (PRED_SET*).
@@ -111,7 +111,7 @@ pub struct AluInfo {
     /// Type of its result.
     pub writes: Domain,
     /// Its side effect.
-    pub kind: Kind,
+    pub kind: SideEffect,
     /// Its condition.
     pub decides: Decides,
     /// The power of two that belongs to its name: `MULADD_M2` doubles.
@@ -131,7 +131,7 @@ pub(super) const fn any(operands: u8, formula: &'static str) -> AluInfo {
         slots: Slots::One,
         reads: Domain::Float,
         writes: Domain::Float,
-        kind: Kind::Plain,
+        kind: SideEffect::Plain,
         decides: Decides::Nothing,
         scale: Omod::Off,
         available: Available::All,
@@ -163,14 +163,14 @@ pub(super) const fn set(test: Test, formula: &'static str) -> AluInfo {
     AluInfo { decides: Decides::Compare(test), ..any(2, formula) }
 }
 pub(super) const fn pred(test: Test, formula: &'static str) -> AluInfo {
-    AluInfo { kind: Kind::PredSet, ..set(test, formula) }
+    AluInfo { kind: SideEffect::PredSet, ..set(test, formula) }
 }
 pub(super) const fn kill(test: Test, formula: &'static str) -> AluInfo {
-    AluInfo { kind: Kind::Kill, ..set(test, formula) }
+    AluInfo { kind: SideEffect::Kill, ..set(test, formula) }
 }
 /// A predicate from a counter.
 pub(super) const fn counter(operands: u8, formula: &'static str) -> AluInfo {
-    AluInfo { kind: Kind::PredSet, decides: Decides::Counter, ..any(operands, formula) }
+    AluInfo { kind: SideEffect::PredSet, decides: Decides::Counter, ..any(operands, formula) }
 }
 pub(super) const fn push(test: Test, formula: &'static str) -> AluInfo {
     AluInfo { decides: Decides::Push(test), ..counter(2, formula) }
@@ -180,10 +180,10 @@ pub(super) const fn choose(test: Test, formula: &'static str) -> AluInfo {
 }
 /// A predicate from a comparison of doubles.
 pub(super) const fn pred_64(test: Test, formula: &'static str) -> AluInfo {
-    AluInfo { kind: Kind::PredSet, decides: Decides::Compare(test), writes: Domain::Float, ..pair(2, formula) }
+    AluInfo { kind: SideEffect::PredSet, decides: Decides::Compare(test), writes: Domain::Float, ..pair(2, formula) }
 }
 pub(super) const fn mova(formula: &'static str) -> AluInfo {
-    AluInfo { kind: Kind::Mova, units: Units::Vector, writes: Domain::Int, ..any(1, formula) }
+    AluInfo { kind: SideEffect::Mova, units: Units::Vector, writes: Domain::Int, ..any(1, formula) }
 }
 
 impl AluInfo {

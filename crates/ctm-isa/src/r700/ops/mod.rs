@@ -16,11 +16,11 @@ pub mod notes;
 
 pub use alu::{AluOp, Op2, Op3};
 pub use alu_fields::{
-    CFILE_BASE, Chan, IndexMode, KCACHE_WINDOW, KCACHE0_BASE, KCACHE1_BASE, Omod, PredSel, SclSwizzle, Source,
-    SpecialSel, Unit, VecSwizzle,
+    AluUnit, CFILE_BASE, Chan, IndexMode, KCACHE_WINDOW, KCACHE0_BASE, KCACHE1_BASE, Omod, PredSel, SclSwizzle, Source,
+    SpecialSel, VecSwizzle,
 };
 pub use cf::{Addr, CfAluInfo, CfAluOp, CfInfo, CfOp, Clause, Cond, ExportOp, ExportType, KcacheMode, MemWriteType};
-pub use columns::{AluInfo, Available, Decides, Domain, Kind, Slots, Test, Units};
+pub use columns::{AluInfo, Available, Decides, Domain, SideEffect, Slots, Test, Units};
 pub use fetch::{
     DataFormat, EndianSwap, FetchType, FormatComp, MemOp, MuxCntl, NumFormat, RelMode, Sel, SrfMode, TexOp, VtxOp,
 };

@@ -1,7 +1,7 @@
 //! Results of operations for special values, open questions of the manual, and the function of the reference interpreter for each
 //! (tables). `ctm isa r700` shows it.
 
-use super::{AluOp, Kind, Slots};
+use super::{AluOp, SideEffect, Slots};
 
 /// One fact about operations.
 struct OpNote {
@@ -98,10 +98,10 @@ pub fn reference_function(op: AluOp) -> Option<String> {
     Some(match (name, info.kind, info.slots) {
         ("nop" | "mov" | "mova_gpr_int", ..) => return None,
         ("pred_set_inv" | "pred_set_pop" | "pred_set_clr" | "pred_set_restore", ..) => format!("ops::{name}"),
-        (_, Kind::PredSet, Slots::Pair64) => format!("ops64::{}", name.strip_prefix("pred_").unwrap_or(name)),
-        (_, Kind::PredSet, _) if name.contains("_push") => "ops::pred_set_push".to_owned(),
-        (_, Kind::PredSet, _) => "ops::pred_set".to_owned(),
-        (_, Kind::Kill, _) => "ops::kill".to_owned(),
+        (_, SideEffect::PredSet, Slots::Pair64) => format!("ops64::{}", name.strip_prefix("pred_").unwrap_or(name)),
+        (_, SideEffect::PredSet, _) if name.contains("_push") => "ops::pred_set_push".to_owned(),
+        (_, SideEffect::PredSet, _) => "ops::pred_set".to_owned(),
+        (_, SideEffect::Kill, _) => "ops::kill".to_owned(),
         (_, _, Slots::Pair64 | Slots::Quad64) => format!("ops64::{name}"),
         ("dot4_ieee", ..) => "ops::dot4".to_owned(),
         ("exp_ieee" | "log_ieee" | "log_clamped" | "sqrt_ieee" | "sin" | "cos", ..) => {

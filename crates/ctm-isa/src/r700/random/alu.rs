@@ -5,8 +5,8 @@ use crate::r700::ALU_CLAUSE_SLOTS;
 use crate::r700::check::reads_adjacent_index;
 use crate::r700::inst::{AluInst, AluWord1, Group, Kcache, Operand, Slot, assign_units};
 use crate::r700::ops::{
-    AluOp, Available, Chan, Domain, IndexMode, KcacheMode, Kind, Omod, Op2, Op3, PredSel, Slots, Source, SpecialSel,
-    Unit, Units,
+    AluOp, AluUnit, Available, Chan, Domain, IndexMode, KcacheMode, Omod, Op2, Op3, PredSel, SideEffect, Slots, Source,
+    SpecialSel, Units,
 };
 use crate::r700::ports;
 use crate::r700::program::{CLAUSE_TEMPORARIES, Stage};
@@ -243,7 +243,7 @@ impl Maker {
         if let AluWord1::Op2(w) = &mut inst.word1 {
             w.update_execute_mask = predicate;
         }
-        Group { offset: 0, slots: vec![Slot { unit: Unit::X, inst }], literals: [0; 4], literal_dwords: 0 }
+        Group { offset: 0, slots: vec![Slot { unit: AluUnit::X, inst }], literals: [0; 4], literal_dwords: 0 }
     }
 
     /// Groups that compute a truth value, sometimes of uniform values alone: the channel of PV that has it, and whether it is a floating-point number.
@@ -301,7 +301,7 @@ impl Maker {
         let mut inst = instruction(AluOp::Op2(Op2::Mov), Chan::X);
         inst.set_operand(0, plain(Source::Special(SpecialSel::One), Chan::X));
         write(&mut inst, self.random.below(u32::from(GPRS)) as u8);
-        Group { offset: 0, slots: vec![Slot { unit: Unit::X, inst }], literals: [0; 4], literal_dwords: 0 }
+        Group { offset: 0, slots: vec![Slot { unit: AluUnit::X, inst }], literals: [0; 4], literal_dwords: 0 }
     }
 
     /// Gives instructions their units, literals and bank swizzles; nothing if they cannot share a group.
@@ -322,7 +322,7 @@ impl Maker {
             .iter()
             .enumerate()
             .any(|(i, a)| a.inst.writes() && slots[..i].iter().any(|b| b.inst.writes() && target(a) == target(b)));
-        let sets = |s: &&Slot| matches!(s.inst.op().info().kind, Kind::PredSet | Kind::Kill);
+        let sets = |s: &&Slot| matches!(s.inst.op().info().kind, SideEffect::PredSet | SideEffect::Kill);
         let pairs = slots.iter().filter(sets).count() > 1
             && slots.iter().any(|s| s.inst.op().info().slots == Slots::One && sets(&s));
         if clash || pairs {
@@ -401,8 +401,8 @@ impl Maker {
             0 | 1 => self.constant(clause).unwrap_or(gpr),
             2 => Source::Special(SpecialSel::Literal),
             3 => Source::Special(self.random.of(INLINE)),
-            4 | 5 if clause.leaves(Unit::from(chan)) => Source::Special(SpecialSel::Pv),
-            6 if clause.leaves(Unit::T) => Source::Special(SpecialSel::Ps),
+            4 | 5 if clause.leaves(AluUnit::from(chan)) => Source::Special(SpecialSel::Pv),
+            6 if clause.leaves(AluUnit::T) => Source::Special(SpecialSel::Ps),
             7 => {
                 let temporary = self.random.below(4) as usize;
                 if clause.written[temporary][chan as usize] {
@@ -451,7 +451,7 @@ impl Maker {
         let floats = matches!(info.writes, Domain::Float | Domain::Bits);
         let clamp = floats && self.random.one_in(6);
         let omod = if floats && self.random.one_in(6) { self.random.of(Omod::ALL) } else { Omod::Off };
-        let predicate = info.kind == Kind::PredSet;
+        let predicate = info.kind == SideEffect::PredSet;
         match &mut inst.word1 {
             AluWord1::Op2(w) => {
                 (w.dst_gpr, w.write_mask, w.dst_rel) = (gpr, writes, relative && writes);
@@ -502,7 +502,7 @@ impl Maker {
             let info = op.info();
             let legal = info.slots == Slots::One
                 && info.available == Available::All
-                && matches!(info.kind, Kind::Plain | Kind::PredSet)
+                && matches!(info.kind, SideEffect::Plain | SideEffect::PredSet)
                 && units(info.units);
             if legal {
                 return op;
@@ -535,7 +535,7 @@ impl Maker {
             Slots::Quad64 | Slots::One | Slots::Reduction => Chan::ALL,
         };
         let mut insts: Vec<AluInst> = chans.iter().map(|&chan| self.instruction(clause, &shared, op, chan)).collect();
-        let update = self.random.one_in(2) && op.info().kind == Kind::PredSet;
+        let update = self.random.one_in(2) && op.info().kind == SideEffect::PredSet;
         for inst in &mut insts {
             match &mut inst.word1 {
                 AluWord1::Op2(w) => (w.clamp, w.omod, w.update_pred) = (false, Omod::Off, update),
@@ -560,12 +560,12 @@ impl Maker {
 
 impl Clause {
     /// Whether the group before left a result in PV or PS.
-    fn leaves(&self, unit: Unit) -> bool {
+    fn leaves(&self, unit: AluUnit) -> bool {
         let Some(op) = self.before.as_ref().and_then(|group| group.unit(unit)).map(AluInst::op) else { return false };
         let info = op.info();
         // Of a reduction only PV.x is the result.
         let only_x = info.slots == Slots::Reduction && op != AluOp::Op2(Op2::Cube);
-        op != AluOp::Op2(Op2::Nop) && info.kind != Kind::Mova && (!only_x || unit == Unit::X)
+        op != AluOp::Op2(Op2::Nop) && info.kind != SideEffect::Mova && (!only_x || unit == AluUnit::X)
     }
 
     fn append(&mut self, mut group: Group) {
@@ -574,7 +574,7 @@ impl Clause {
         }
         group.encode_into(&mut self.words);
         for slot in &group.slots {
-            if slot.inst.op().info().kind == Kind::Mova {
+            if slot.inst.op().info().kind == SideEffect::Mova {
                 self.address[slot.unit as usize % 4] = true;
             }
             let (gpr, _, chan) = slot.inst.destination();

@@ -27,7 +27,7 @@ pub use crate::x1k::random::{Random, SPECIAL};
 
 /// The permitted contents of a random program.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub struct RandomContents {
     /// The kind of program.
     pub stage: Stage,
     /// About how many clauses.
@@ -54,7 +54,7 @@ pub struct Shape {
     pub compiled: bool,
 }
 
-impl Shape {
+impl RandomContents {
     /// Everything that this kind of program may contain, of moderate size; without [`sharing`](Self::sharing).
     #[must_use]
     pub const fn all(stage: Stage) -> Self {
@@ -97,7 +97,7 @@ const NESTING: u8 = 3;
 /// assert_eq!(program.words, random::program(1, &random::Shape::all(Stage::Pixel)).words);
 /// ```
 #[must_use]
-pub fn program(seed: u64, shape: &Shape) -> Program {
+pub fn program(seed: u64, shape: &RandomContents) -> Program {
     let mut random = Random::new(seed);
     let constants =
         if alu::may_read_file(shape.stage) && random.one_in(2) { Constants::File } else { Constants::Cache };
@@ -144,7 +144,7 @@ struct CfItem {
 
 struct Maker {
     random: Random,
-    shape: Shape,
+    shape: RandomContents,
     constants: Constants,
     indexed_writes: bool,
     items: Vec<CfItem>,

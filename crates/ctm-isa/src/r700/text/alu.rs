@@ -7,7 +7,7 @@ use super::names::Names;
 use super::operand::{ParsedOperand, bounded, chan_from_byte, indexed, parse_operand, print_indexed, print_operand};
 use crate::diag::{Diagnostic, Span};
 use crate::r700::inst::{AluInst, AluWord1, Group, Slot};
-use crate::r700::ops::{AluOp, Chan, IndexMode, Omod, PredSel, SclSwizzle, Unit, Units, VecSwizzle};
+use crate::r700::ops::{AluOp, AluUnit, Chan, IndexMode, Omod, PredSel, SclSwizzle, Units, VecSwizzle};
 use crate::r700::program::SymbolKind;
 use crate::suggest::closest;
 use std::fmt::Write as _;
@@ -68,21 +68,23 @@ fn parse_mnemonic(c: &mut Cursor<'_>) -> Parsed<(AluOp, Omod)> {
 
 /// The element that `____` means: the unit's own, and in t the first that another instruction of the group makes t the
 /// unit for.
-fn unwritten_chan(unit: Unit, op: AluOp, before: &[Slot]) -> Chan {
+fn unwritten_chan(unit: AluUnit, op: AluOp, before: &[Slot]) -> Chan {
     match unit {
-        Unit::X => Chan::X,
-        Unit::Y => Chan::Y,
-        Unit::Z => Chan::Z,
-        Unit::W => Chan::W,
-        Unit::T if op.info().units == Units::Trans => Chan::X,
-        Unit::T => {
-            Chan::ALL.iter().copied().find(|&chan| before.iter().any(|s| s.unit == Unit::from(chan))).unwrap_or(Chan::X)
-        }
+        AluUnit::X => Chan::X,
+        AluUnit::Y => Chan::Y,
+        AluUnit::Z => Chan::Z,
+        AluUnit::W => Chan::W,
+        AluUnit::T if op.info().units == Units::Trans => Chan::X,
+        AluUnit::T => Chan::ALL
+            .iter()
+            .copied()
+            .find(|&chan| before.iter().any(|s| s.unit == AluUnit::from(chan)))
+            .unwrap_or(Chan::X),
     }
 }
 
-fn swizzle_name(unit: Unit, swizzle: u8) -> Option<&'static str> {
-    if unit == Unit::T {
+fn swizzle_name(unit: AluUnit, swizzle: u8) -> Option<&'static str> {
+    if unit == AluUnit::T {
         SclSwizzle::from_code(u32::from(swizzle)).map(SclSwizzle::name)
     } else {
         VecSwizzle::from_code(u32::from(swizzle)).map(VecSwizzle::name)
@@ -171,7 +173,7 @@ pub(super) fn print(out: &mut String, group: &Group, index: usize, style: &Style
 #[derive(Clone, Debug)]
 pub(super) struct ParsedSlot {
     /// The unit that the text names.
-    pub(super) unit: Option<Unit>,
+    pub(super) unit: Option<AluUnit>,
     pub(super) inst: AluInst,
     /// The destination is `____` and its element follows from the group.
     pub(super) unwritten: bool,
@@ -185,7 +187,7 @@ pub(super) struct ParsedSlot {
 }
 
 /// Reads one instruction from its mnemonic on; `unit` is its label.
-pub(super) fn parse(c: &mut Cursor<'_>, names: &Names, unit: Option<Unit>) -> Parsed<ParsedSlot> {
+pub(super) fn parse(c: &mut Cursor<'_>, names: &Names, unit: Option<AluUnit>) -> Parsed<ParsedSlot> {
     c.peek();
     let start = c.place();
     let (op, omod) = parse_mnemonic(c)?;
@@ -321,7 +323,7 @@ fn parse_modifier(c: &mut Cursor<'_>, slot: &mut ParsedSlot) -> Parsed<()> {
     let vector = VecSwizzle::from_name(name).map(VecSwizzle::code);
     if let Some(code) = scalar.or(vector) {
         let span = c.span(start);
-        let trans = slot.unit == Some(Unit::T) || slot.inst.op().info().units == Units::Trans;
+        let trans = slot.unit == Some(AluUnit::T) || slot.inst.op().info().units == Units::Trans;
         // AMD's tools name the field of an operation of all units by VEC_… in t too: its code counts, of which t has four.
         let by_code = trans && slot.inst.op().info().units == Units::Any && vector.is_some_and(|code| code < 4);
         if (slot.unit.is_some() || trans) && trans != scalar.is_some() && !by_code {
@@ -381,7 +383,7 @@ fn parse_modifier(c: &mut Cursor<'_>, slot: &mut ParsedSlot) -> Parsed<()> {
 /// Resolves fields that depend on the group: the elements of unwritten results, the fields set by name.
 pub(super) fn finish(slot: &mut ParsedSlot, before: &[Slot]) -> AluInst {
     let op = slot.inst.op();
-    let unit = slot.unit.unwrap_or(if op.info().units == Units::Trans { Unit::T } else { Unit::X });
+    let unit = slot.unit.unwrap_or(if op.info().units == Units::Trans { AluUnit::T } else { AluUnit::X });
     if slot.unwritten {
         let chan = unwritten_chan(unit, op, before);
         slot.inst.set_destination(0, false, chan, false);

@@ -61,7 +61,7 @@ pub(super) fn instead(word: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{OPERATIONS, instead};
-    use crate::r700::text::{Options, assemble, cf, fetch, mnemonics};
+    use crate::r700::text::{TextOptions, assemble, cf, fetch, mnemonics};
 
     #[test]
     fn only_words_that_mean_nothing_here_are_explained() {
@@ -80,7 +80,7 @@ mod tests {
                 advice.split('`').skip(1).step_by(2).filter(|line| line.contains(", ") && !line.starts_with('('))
             {
                 let clause = if line.starts_with("SAMPLE") { "TEX" } else { "ALU" };
-                let found = assemble(&format!("{clause}:\n {line}\nEND_OF_PROGRAM\n"), &Options::default());
+                let found = assemble(&format!("{clause}:\n {line}\nEND_OF_PROGRAM\n"), &TextOptions::default());
                 assert!(found.program.is_some(), "{line}: {:?}", found.diagnostics);
             }
         }

@@ -5,7 +5,7 @@ use super::reading::{Reading, ReadyGroup};
 use crate::diag::{Diagnostic, Span};
 use crate::r700::GROUP_LITERALS;
 use crate::r700::inst::{Group, Operand, Slot, assign_units};
-use crate::r700::ops::{AluOp, Chan, Slots, Source, SpecialSel, Unit, Units};
+use crate::r700::ops::{AluOp, AluUnit, Chan, Slots, Source, SpecialSel, Units};
 use crate::r700::ports;
 
 /// Whether an operand reads a literal.
@@ -14,18 +14,18 @@ pub(super) fn is_literal(operand: &Operand) -> bool {
 }
 
 /// The first operation that needs further slots which do not hold it: its slot, and the units that are missing.
-pub(super) fn incomplete(slots: &[Slot]) -> Option<(usize, Vec<Unit>)> {
-    const ALL: &[Unit] = &[Unit::X, Unit::Y, Unit::Z, Unit::W];
+pub(super) fn incomplete(slots: &[Slot]) -> Option<(usize, Vec<AluUnit>)> {
+    const ALL: &[AluUnit] = &[AluUnit::X, AluUnit::Y, AluUnit::Z, AluUnit::W];
     for (i, slot) in slots.iter().enumerate() {
         let op = slot.inst.op();
         let needed = match (op.info().slots, slot.unit) {
             (Slots::One, _) => continue,
             (Slots::Reduction | Slots::Quad64, _) => ALL,
-            (Slots::Pair64, Unit::X | Unit::Y) => &ALL[..2],
+            (Slots::Pair64, AluUnit::X | AluUnit::Y) => &ALL[..2],
             (Slots::Pair64, _) => &ALL[2..],
         };
         let holds = |unit| slots.iter().any(|s| s.unit == unit && s.inst.op() == op);
-        let missing: Vec<Unit> = needed.iter().copied().filter(|&unit| !holds(unit)).collect();
+        let missing: Vec<AluUnit> = needed.iter().copied().filter(|&unit| !holds(unit)).collect();
         if !missing.is_empty() {
             return Some((i, missing));
         }
@@ -45,21 +45,21 @@ pub(super) struct Lines {
     pub(super) broken: bool,
 }
 
-fn unit_list(units: &[Unit]) -> String {
+fn unit_list(units: &[AluUnit]) -> String {
     units.iter().map(|u| u.name()).collect::<Vec<_>>().join(", ")
 }
 
 /// Whether the label of a line names another element than its destination. Lines without a destination, or with one that names no
 /// element, write the element of their unit.
 fn names_other_element(slot: &ParsedSlot) -> bool {
-    let element = Unit::from(slot.inst.destination().2);
-    !slot.unwritten && !slot.chan_missing && slot.unit.is_some_and(|unit| unit != Unit::T && unit != element)
+    let element = AluUnit::from(slot.inst.destination().2);
+    !slot.unwritten && !slot.chan_missing && slot.unit.is_some_and(|unit| unit != AluUnit::T && unit != element)
 }
 
 /// The machine knows no label: `DST_CHAN` and the order of the words decide (R700 §4.3, §4.4). Where a label names another element
 /// than its line's destination, the lines of the group that have destinations get their units as lines without labels do.
-fn drop_wrong_labels(lines: &mut Lines) -> Vec<(Span, Unit)> {
-    let wrong: Vec<(Span, Unit)> = lines
+fn drop_wrong_labels(lines: &mut Lines) -> Vec<(Span, AluUnit)> {
+    let wrong: Vec<(Span, AluUnit)> = lines
         .slots
         .iter()
         .filter(|slot| names_other_element(slot))
@@ -73,7 +73,7 @@ fn drop_wrong_labels(lines: &mut Lines) -> Vec<(Span, Unit)> {
 }
 
 /// Warns once a group of labels that name other elements than the destinations, when the units are known.
-fn report_wrong_labels(lines: &Lines, wrong: &[(Span, Unit)], reading: &mut Reading<'_>) {
+fn report_wrong_labels(lines: &Lines, wrong: &[(Span, AluUnit)], reading: &mut Reading<'_>) {
     let found = |span: Span| lines.slots.iter().find(|slot| slot.span == span);
     let place = |slot: &ParsedSlot| {
         let element = slot.inst.destination().2.name();
@@ -85,7 +85,7 @@ fn report_wrong_labels(lines: &Lines, wrong: &[(Span, Unit)], reading: &mut Read
     let Some((&(span, unit), rest)) = wrong.split_first() else { return };
     let Some(first) = found(span) else { return };
     let element = first.inst.destination().2.name();
-    let executes = first.unit.map_or("no unit", Unit::name);
+    let executes = first.unit.map_or("no unit", AluUnit::name);
     let message = format!(
         "the label names unit {}, the destination element {element}: the destination decides, the instruction executes in {executes}",
         unit.name(),
@@ -119,7 +119,7 @@ fn settle_units(lines: &mut Lines, reading: &mut Reading<'_>) -> bool {
         }
     }
     let free = |taken: &[Option<Span>; 5]| {
-        [Unit::X, Unit::Y, Unit::Z, Unit::W].into_iter().find(|&u| taken[u as usize].is_none())
+        [AluUnit::X, AluUnit::Y, AluUnit::Z, AluUnit::W].into_iter().find(|&u| taken[u as usize].is_none())
     };
     let anywhere = |slot: &ParsedSlot| slot.unwritten || slot.chan_missing;
     // With labels dropped, unconstrained instructions take the units that the destinations leave, the unit of their own label first.
@@ -137,14 +137,14 @@ fn settle_units(lines: &mut Lines, reading: &mut Reading<'_>) -> bool {
         let own = if let Some(unit) = labelled {
             unit
         } else if slot.unwritten || late {
-            free(&taken).unwrap_or(Unit::T)
+            free(&taken).unwrap_or(AluUnit::T)
         } else {
-            Unit::from(slot.inst.destination().2)
+            AluUnit::from(slot.inst.destination().2)
         };
         let unit = match info.units {
-            Units::Trans => Unit::T,
+            Units::Trans => AluUnit::T,
             Units::Vector => own,
-            Units::Any if taken[own as usize].is_some() => Unit::T,
+            Units::Any if taken[own as usize].is_some() => AluUnit::T,
             Units::Any => own,
         };
         if taken[unit as usize].is_some() {
@@ -232,9 +232,9 @@ pub(super) fn settle(mut lines: Lines, number: u32, reading: &mut Reading<'_>) -
     let mut slots: Vec<Slot> = Vec::with_capacity(lines.slots.len());
     for line in &mut lines.slots {
         let inst = alu::finish(line, &slots);
-        let unit = line.unit.unwrap_or(Unit::X);
+        let unit = line.unit.unwrap_or(AluUnit::X);
         let (_, _, chan) = inst.destination();
-        if unit != Unit::T && unit != Unit::from(chan) && !line.unwritten {
+        if unit != AluUnit::T && unit != AluUnit::from(chan) && !line.unwritten {
             let d = Diagnostic::error(
                 "slot-element",
                 format!("slot {} writes element {}; each of x, y, z, w writes its own", unit.name(), chan.name()),
@@ -370,7 +370,7 @@ fn check_units(lines: &Lines, slots: &[Slot], reading: &mut Reading<'_>) -> Opti
             Units::Any => format!(
                 "it writes element {}, and {}",
                 slot.inst.destination().2.name(),
-                if *unit == Unit::T { "that unit is taken" } else { "that unit is free" }
+                if *unit == AluUnit::T { "that unit is taken" } else { "that unit is free" }
             ),
         };
         let d = Diagnostic::error(

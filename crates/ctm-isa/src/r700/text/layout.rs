@@ -368,13 +368,13 @@ fn no_label(label: &str, span: Span, labels: &HashMap<String, (usize, Span)>, su
 
 // ---- words
 
-struct Image {
+struct PlacedClauses {
     words: Vec<u32>,
     written: Vec<bool>,
     spans: Vec<Span>,
 }
 
-impl Image {
+impl PlacedClauses {
     /// Puts words at a dword; `false` if others are there already.
     fn put(&mut self, at: usize, words: &[u32], span: Span) -> bool {
         let end = at + words.len();
@@ -395,7 +395,7 @@ impl Image {
 }
 
 fn emit(s: &mut Statements, places: &[StatementSlot]) -> Built {
-    let mut image = Image { words: Vec::new(), written: Vec::new(), spans: Vec::new() };
+    let mut image = PlacedClauses { words: Vec::new(), written: Vec::new(), spans: Vec::new() };
     let mut overlaps = Vec::new();
     let overlap = |span: Span, what: &str, slot: u32| {
         Diagnostic::error("address", format!("{what} at slot {slot} overlaps other words"))
@@ -438,7 +438,7 @@ fn emit(s: &mut Statements, places: &[StatementSlot]) -> Built {
     Built { words: image.words, spans: image.spans }
 }
 
-fn put_clause(image: &mut Image, body: &Body, clause: u32) -> bool {
+fn put_clause(image: &mut PlacedClauses, body: &Body, clause: u32) -> bool {
     let mut at = clause as usize * 2;
     let mut clean = true;
     match body {

@@ -1,6 +1,6 @@
 //! A whole program as text.
 
-use super::Options;
+use super::TextOptions;
 use super::alu::{self, Style};
 use super::{cf, fetch, group};
 use crate::r700::inst::{AluClause, Cf, FetchClause, Group, clause_words, walk};
@@ -27,7 +27,7 @@ pub(super) const fn must_be_control_flow(op: CfOp) -> bool {
     matches!(op.info().addr, Addr::Target) && !matches!(op, CfOp::Pop | CfOp::Kill)
 }
 
-pub(super) fn print(program: &Program, options: &Options) -> String {
+pub(super) fn print(program: &Program, options: &TextOptions) -> String {
     let words = &program.words;
     let found = walk(words, program.entry);
     let mut p = Printer {
@@ -81,7 +81,7 @@ pub(super) fn print(program: &Program, options: &Options) -> String {
     header + &p.out
 }
 
-fn print_header(out: &mut String, program: &Program, options: &Options) {
+fn print_header(out: &mut String, program: &Program, options: &TextOptions) {
     for setting in &program.settings {
         let _ = writeln!(out, "; ${} = {}", setting.name, setting.value);
     }

@@ -44,7 +44,7 @@ use crate::vocabulary::{Vocabulary, WordKind, sorted};
 
 /// How text is read and written.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct TextOptions {
     /// The chip: stack entries are counted for it.
     pub chip: Chip,
     /// Where no bank swizzles give every operand of a group a read port, make two groups of it if the result is the same.
@@ -53,7 +53,7 @@ pub struct Options {
     pub header: bool,
 }
 
-impl Default for Options {
+impl Default for TextOptions {
     fn default() -> Self {
         Self { chip: Chip::Rv770, split_groups: false, header: true }
     }
@@ -168,7 +168,7 @@ impl Assembly {
 /// assert_eq!(words, [2, 0xa000_0000, 0, 0x9420_0000, 0x801f_2000, 0x0000_0010]);
 /// ```
 #[must_use]
-pub fn assemble(source: &str, options: &Options) -> Assembly {
+pub fn assemble(source: &str, options: &TextOptions) -> Assembly {
     if u32::try_from(source.len()).is_err() {
         let d = Diagnostic::error("size", "the source is larger than 4 GiB");
         return Assembly { program: None, diagnostics: vec![d] };
@@ -215,6 +215,6 @@ fn no_end(statements: &source::Statements) -> Option<Diagnostic> {
 
 /// Prints a program. Every sequence of words has a text: undecodable words are `.word` lines.
 #[must_use]
-pub fn disassemble(program: &Program, options: &Options) -> String {
+pub fn disassemble(program: &Program, options: &TextOptions) -> String {
     listing::print(program, options)
 }

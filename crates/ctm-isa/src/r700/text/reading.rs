@@ -1,12 +1,12 @@
 //! Shared by the steps that read groups: the findings of a source, and a group that has been read.
 
-use super::Options;
+use super::TextOptions;
 use crate::diag::{Diagnostic, Span};
 use crate::r700::inst::Group;
 
 /// Inputs and findings of group resolution.
 pub(super) struct Reading<'a> {
-    pub(super) options: &'a Options,
+    pub(super) options: &'a TextOptions,
     pub(super) unchecked: bool,
     pub(super) diagnostics: &'a mut Vec<Diagnostic>,
 }

@@ -2,7 +2,7 @@
 
 pub(super) mod directives;
 
-use super::Options;
+use super::TextOptions;
 use super::alu;
 use super::cf::{self, ParsedCf};
 use super::cursor::{Cursor, Parsed};
@@ -15,7 +15,7 @@ use super::split::group_reads_previous;
 use crate::diag::{Diagnostic, Span};
 use crate::r700::formats::CfAluWord0;
 use crate::r700::inst::Cf;
-use crate::r700::ops::{CfOp, Clause, Unit};
+use crate::r700::ops::{AluUnit, CfOp, Clause};
 use crate::r700::program::{Setting, Stage};
 use crate::suggest::{Suggester, closest};
 use std::collections::HashMap;
@@ -97,10 +97,10 @@ enum Context {
     Fetch(bool),
 }
 
-struct Reader<'a> {
+struct TextReader<'a> {
     /// The last place of each setting.
     settings: HashMap<String, Span>,
-    options: &'a Options,
+    options: &'a TextOptions,
     s: Statements,
     context: Context,
     /// The group that is being read.
@@ -120,8 +120,8 @@ struct Reader<'a> {
 const MNEMONICS: usize = 500;
 
 /// Reads the whole text.
-pub(super) fn read(source: &str, options: &Options) -> Statements {
-    let mut reader = Reader {
+pub(super) fn read(source: &str, options: &TextOptions) -> Statements {
+    let mut reader = TextReader {
         options,
         s: Statements { unchecked: has_unchecked(source), ..Statements::default() },
         context: Context::Outside,
@@ -148,18 +148,18 @@ fn has_unchecked(source: &str) -> bool {
         && source.lines().any(|l| l.split(';').next().is_some_and(|l| l.trim() == ".unchecked"))
 }
 
-fn unit_of(word: &str) -> Option<Unit> {
+fn unit_of(word: &str) -> Option<AluUnit> {
     match word.as_bytes() {
-        [b'x' | b'X'] => Some(Unit::X),
-        [b'y' | b'Y'] => Some(Unit::Y),
-        [b'z' | b'Z'] => Some(Unit::Z),
-        [b'w' | b'W'] => Some(Unit::W),
-        [b't' | b'T'] => Some(Unit::T),
+        [b'x' | b'X'] => Some(AluUnit::X),
+        [b'y' | b'Y'] => Some(AluUnit::Y),
+        [b'z' | b'Z'] => Some(AluUnit::Z),
+        [b'w' | b'W'] => Some(AluUnit::W),
+        [b't' | b'T'] => Some(AluUnit::T),
         _ => None,
     }
 }
 
-impl Reader<'_> {
+impl TextReader<'_> {
     fn line(&mut self, line: &str, base: u32) {
         let mut diagnostics = std::mem::take(&mut self.s.diagnostics);
         let (text, comment) = match line.find(';') {
@@ -387,7 +387,7 @@ impl Reader<'_> {
         }
     }
 
-    fn slot(&mut self, c: &mut Cursor<'_>, number: Option<(u32, Span)>, unit: Option<Unit>) -> Parsed<()> {
+    fn slot(&mut self, c: &mut Cursor<'_>, number: Option<(u32, Span)>, unit: Option<AluUnit>) -> Parsed<()> {
         if self.context != Context::Alu {
             let span = c.line_span();
             let d = Diagnostic::error(

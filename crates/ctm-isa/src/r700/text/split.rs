@@ -3,7 +3,7 @@
 use super::reading::ReadyGroup;
 use crate::diag::Span;
 use crate::r700::inst::{AluInst, Group, Slot};
-use crate::r700::ops::{Chan, Kind, PredSel, Slots, Source, SpecialSel};
+use crate::r700::ops::{Chan, PredSel, SideEffect, Slots, Source, SpecialSel};
 use crate::r700::ports;
 use crate::r700::program::CLAUSE_TEMPORARIES;
 
@@ -18,7 +18,7 @@ fn reads_previous(inst: &AluInst) -> bool {
 pub(super) fn split_group(group: &Group, spans: &[Span]) -> Option<Vec<ReadyGroup>> {
     let plain = |s: &Slot| {
         let info = s.inst.op().info();
-        info.slots == Slots::One && info.kind == Kind::Plain && !s.inst.uses_index()
+        info.slots == Slots::One && info.kind == SideEffect::Plain && !s.inst.uses_index()
     };
     if !group.slots.iter().all(plain) {
         return None;
@@ -153,7 +153,7 @@ fn needs(groups: &[ReadyGroup]) -> Vec<ClauseState> {
         for inst in slots.iter().map(|s| &s.inst) {
             let unconditional = inst.word0.pred_sel == PredSel::Off;
             let op = inst.op();
-            if op.info().kind == Kind::Mova && unconditional {
+            if op.info().kind == SideEffect::Mova && unconditional {
                 now.address = false;
             }
             if inst.updates_predicate() && unconditional {

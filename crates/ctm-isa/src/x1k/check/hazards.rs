@@ -2,12 +2,12 @@
 
 use super::state::{Unfinished, acquires};
 use super::{Facts, Finding};
-use crate::x1k::access::{Access, components, needed};
+use crate::x1k::access::{TemporaryAccess, components, needed};
 use crate::x1k::inst::{AluInst, Inst, Source};
 use crate::x1k::ops::{Sel, SrcpOp, Swizzle, TexOp};
 
 /// The channels of temporaries that the used presubtract results read.
-pub(crate) fn presubtract_reads(alu: &AluInst) -> Vec<Access> {
+pub(crate) fn presubtract_reads(alu: &AluInst) -> Vec<TemporaryAccess> {
     let (mut rgb, mut alpha) = (0, 0);
     for (_, swizzle) in components(alu).into_iter().filter(|&(sel, _)| sel == Sel::Srcp) {
         match swizzle {
@@ -30,7 +30,7 @@ pub(crate) fn presubtract_reads(alu: &AluInst) -> Vec<Access> {
 }
 
 /// The channels of temporaries that MDH and MDV read as src0 of the quad's processors.
-pub(crate) fn quad_reads(alu: &AluInst) -> Vec<Access> {
+pub(crate) fn quad_reads(alu: &AluInst) -> Vec<TemporaryAccess> {
     let (rgb, alpha) = needed(alu);
     let units = [
         (alu.rgba.op.is_quad(), alu.rgb_sources()[0], rgb),
@@ -39,21 +39,21 @@ pub(crate) fn quad_reads(alu: &AluInst) -> Vec<Access> {
     units.into_iter().filter(|&(quad, ..)| quad).filter_map(|(_, source, mask)| temp_access(source, mask)).collect()
 }
 
-fn temp_access(source: Source, mask: u8) -> Option<Access> {
+fn temp_access(source: Source, mask: u8) -> Option<TemporaryAccess> {
     match source {
-        Source::Temp { index, relative } => Some(Access { temp: index, relative, mask }),
+        Source::Temp { index, relative } => Some(TemporaryAccess { temp: index, relative, mask }),
         Source::Const { .. } | Source::Inline { .. } => None,
     }
 }
 
 /// Registers that the instruction before `pc` writes and that `reads` contains, unless that instruction has NOP set.
-fn written_just_before(facts: &Facts<'_>, pc: u16, reads: &[Access]) -> Option<String> {
+fn written_just_before(facts: &Facts<'_>, pc: u16, reads: &[TemporaryAccess]) -> Option<String> {
     let before = usize::from(pc.checked_sub(1)?);
     let Inst::Alu(previous) = facts.insts[before].as_ref()? else { return None };
     if previous.cmn.nop || !facts.graph.reached[before] || before == usize::from(facts.program.last) {
         return None;
     }
-    let clash = |read: &Access| {
+    let clash = |read: &TemporaryAccess| {
         let write = facts.writes[before].iter().find(|w| w.may_alias(*read) && w.mask & read.mask != 0)?;
         Some(write.name(write.mask & read.mask))
     };
@@ -70,8 +70,9 @@ pub(super) fn presubtract_nop(facts: &Facts<'_>) -> Vec<Finding> {
 /// *The Guide speaks of sources that are written, not of their channels; the presubtract works channel by channel, and Mesa leaves the NOP out
 /// when the channels differ.* Where they meet it is [`presubtract_nop`].
 pub(super) fn presubtract_nop_register(facts: &Facts<'_>) -> Vec<Finding> {
-    let whole =
-        |alu: &AluInst| presubtract_reads(alu).into_iter().map(|read| Access { mask: 15, ..read }).collect::<Vec<_>>();
+    let whole = |alu: &AluInst| {
+        presubtract_reads(alu).into_iter().map(|read| TemporaryAccess { mask: 15, ..read }).collect::<Vec<_>>()
+    };
     let mut findings = Vec::new();
     for (pc, alu) in facts.each_alu() {
         if written_just_before(facts, pc, &presubtract_reads(alu)).is_none()
@@ -91,7 +92,7 @@ pub(super) fn quad_nop(facts: &Facts<'_>) -> Vec<Finding> {
     nop_hazard(facts, quad_reads, "MDH or MDV reads")
 }
 
-fn nop_hazard(facts: &Facts<'_>, reads: fn(&AluInst) -> Vec<Access>, what: &str) -> Vec<Finding> {
+fn nop_hazard(facts: &Facts<'_>, reads: fn(&AluInst) -> Vec<TemporaryAccess>, what: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (pc, alu) in facts.each_alu() {
         if let Some(register) = written_just_before(facts, pc, &reads(alu)) {

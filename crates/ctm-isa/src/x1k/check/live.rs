@@ -1,7 +1,7 @@
 //! Live ranges of an X1K program.
 
 use super::Facts;
-use crate::live::{Channels, Liveness, Node, Written, solve};
+use crate::live::{Channels, Liveness, PathNode, RegisterWrite, solve};
 use crate::x1k::Program;
 use crate::x1k::access::predicate_bits;
 
@@ -15,7 +15,7 @@ use crate::x1k::access::predicate_bits;
 #[must_use]
 pub fn live(program: &Program) -> Liveness {
     let facts = Facts::new(program);
-    let nodes: Vec<Node> = facts
+    let nodes: Vec<PathNode> = facts
         .graph
         .nodes
         .iter()
@@ -25,11 +25,11 @@ pub fn live(program: &Program) -> Liveness {
             facts.reads[pc].iter().for_each(|&access| reads.add(access));
             let certain = facts.insts[pc].as_ref().is_none_or(|inst| predicate_bits(inst) == 0);
             let writes = facts.writes[pc].iter().filter(|access| !access.relative);
-            Node {
+            PathNode {
                 slot,
                 reads: vec![(slot, reads)],
                 writes: writes
-                    .map(|access| Written { slot, register: access.temp, mask: access.mask, certain })
+                    .map(|access| RegisterWrite { slot, register: access.temp, mask: access.mask, certain })
                     .collect(),
                 next: node.successors.clone(),
             }

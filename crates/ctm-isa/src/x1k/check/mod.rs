@@ -36,7 +36,7 @@ use super::program::Program;
 use crate::diag::Diagnostic;
 use crate::rules::{Finding, apply};
 use crate::table::FieldError;
-use crate::x1k::access::{self, Access};
+use crate::x1k::access::{self, TemporaryAccess};
 use graph::{Graph, Node};
 use state::State;
 
@@ -83,7 +83,7 @@ impl Theme {
 }
 
 /// One rule on programs.
-pub type Rule = crate::rules::Rule<Theme>;
+pub type Rule = crate::rules::ProgramRule<Theme>;
 
 /// Every rule, by theme.
 pub fn rules() -> impl ExactSizeIterator<Item = &'static Rule> + Clone {
@@ -124,8 +124,8 @@ struct Facts<'a> {
     program: &'a Program,
     insts: Vec<Option<Inst>>,
     errors: Vec<(u16, FieldError)>,
-    reads: Vec<Vec<Access>>,
-    writes: Vec<Vec<Access>>,
+    reads: Vec<Vec<TemporaryAccess>>,
+    writes: Vec<Vec<TemporaryAccess>>,
     graph: Graph,
     states: Vec<State>,
 }
@@ -137,7 +137,7 @@ impl<'a> Facts<'a> {
             .zip(&program.words)
             .map(|(pc, words)| Inst::decode(words).map_err(|error| errors.push((pc, error))).ok())
             .collect();
-        let list = |accesses: fn(&Inst) -> Vec<Access>| -> Vec<Vec<Access>> {
+        let list = |accesses: fn(&Inst) -> Vec<TemporaryAccess>| -> Vec<Vec<TemporaryAccess>> {
             insts.iter().map(|inst| inst.as_ref().map(accesses).unwrap_or_default()).collect()
         };
         let (reads, writes) = (list(access::reads), list(access::writes));

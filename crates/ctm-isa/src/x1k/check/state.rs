@@ -5,7 +5,7 @@
 
 use super::graph::Graph;
 use crate::x1k::Program;
-use crate::x1k::access::{Access, Channels, predicate_bits};
+use crate::x1k::access::{Channels, TemporaryAccess, predicate_bits};
 use crate::x1k::inst::Inst;
 use crate::x1k::ops::{InstType, TexOp, UmrtTarget};
 use crate::x1k::program::{Preload, jump_depends_on_alu_result, jump_depends_on_predicate};
@@ -108,15 +108,15 @@ impl State {
     }
 
     /// Unfinished ALU results that a TEX or FC instruction uses; call [`Self::wait`] before.
-    pub(super) fn unfinished(&self, inst: &Inst, reads: &[Access]) -> Unfinished {
+    pub(super) fn unfinished(&self, inst: &Inst, reads: &[TemporaryAccess]) -> Unfinished {
         let predicate = self.computing_predicates & predicate_bits(inst) != 0;
         match inst {
             Inst::Alu(_) => Unfinished::default(),
             Inst::Tex(tex) => {
-                let pending = |read: &Access| self.computing.of(read.temp) & read.mask;
+                let pending = |read: &TemporaryAccess| self.computing.of(read.temp) & read.mask;
                 let temps = reads.iter().filter(|read| !read.relative && pending(read) != 0);
                 Unfinished {
-                    temps: temps.map(|read| Access { mask: pending(read), ..*read }).collect(),
+                    temps: temps.map(|read| TemporaryAccess { mask: pending(read), ..*read }).collect(),
                     predicate: predicate && tex.inst.op != TexOp::Nop,
                     result: false,
                 }
@@ -138,7 +138,7 @@ impl State {
     /// The state after an instruction.
     ///
     /// A missing wait is reported where it is first missed; from there on the state is as if it were not missing.
-    fn after(&self, inst: &Inst, reads: &[Access], writes: &[Access], uncached: bool) -> Self {
+    fn after(&self, inst: &Inst, reads: &[TemporaryAccess], writes: &[TemporaryAccess], uncached: bool) -> Self {
         let mut next = self.clone();
         next.wait(inst);
         if next.unfinished(inst, reads) != Unfinished::default() {
@@ -201,7 +201,7 @@ impl State {
 /// Operands of an instruction that may not be computed yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Unfinished {
-    pub(super) temps: Vec<Access>,
+    pub(super) temps: Vec<TemporaryAccess>,
     pub(super) predicate: bool,
     pub(super) result: bool,
 }
@@ -223,8 +223,8 @@ pub(super) fn acquires(inst: &Inst, uncached: bool) -> bool {
 pub(super) fn solve(
     program: &Program,
     insts: &[Option<Inst>],
-    reads: &[Vec<Access>],
-    writes: &[Vec<Access>],
+    reads: &[Vec<TemporaryAccess>],
+    writes: &[Vec<TemporaryAccess>],
     graph: &Graph,
 ) -> Vec<State> {
     let mut states: Vec<Option<State>> = vec![None; graph.nodes.len()];

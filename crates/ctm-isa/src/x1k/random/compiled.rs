@@ -1,7 +1,7 @@
 //! Instructions and decisions as compilers write them: truth values 0 and 1 that CMP and CND make, negated, multiplied, compared with zero; branches around BREAK; KILL of truth values.
 
 use super::instructions::{alpha_addr, rgb_addr};
-use super::{AlphaOp, AluInst, CONSTANTS, Inst, InstType, Loop, Maker, Omod, RgbOp, Row, Swizzle, Words};
+use super::{AlphaOp, AluInst, CONSTANTS, FlowRow, Inst, InstType, Loop, Maker, Omod, RgbOp, Swizzle, Words};
 use crate::x1k::formats::TexAddr;
 use crate::x1k::inst::Source;
 use crate::x1k::ops::{AluResultSel, BOp, Channel, CompareOp, FcOp, Imod, PredSel, Sel, SrcpOp, TexOp};
@@ -261,13 +261,13 @@ impl Maker {
     /// A jump out of the iteration.
     pub(super) fn jump_out(&mut self, open: &mut Option<Loop>, func: u8, goes_on: bool) {
         let Some(open) = open else { return };
-        let row = Row { func, b1: BOp::Decr, count: open.branches, ..Row::JUMP };
+        let row = FlowRow { func, b1: BOp::Decr, count: open.branches, ..FlowRow::JUMP };
         if goes_on {
-            let at = self.flow(Row { op: FcOp::Continue, ..row }, 0);
+            let at = self.flow(FlowRow { op: FcOp::Continue, ..row }, 0);
             open.to_end.push(at);
         } else {
             let op = if open.is_loop { FcOp::BreakLoop } else { FcOp::BreakRep };
-            let at = self.flow(Row { op, ..row }, 0);
+            let at = self.flow(FlowRow { op, ..row }, 0);
             open.behind.push(at);
         }
     }

@@ -3,11 +3,11 @@
 use super::super::formats::{CmnInst, FcAddr, FcInst};
 use super::super::inst::{FcInstruction, Inst};
 use super::super::ops::{AOp, BOp, FcOp, InstType, PredSel};
-use super::{FlowControl, INTS, Loop, Maker, Row};
+use super::{FlowControl, FlowRow, INTS, Loop, Maker};
 
 impl Maker {
     /// A flow-control instruction from a row; its condition's predicate and constants are random.
-    pub(super) fn flow(&mut self, row: Row, target: u16) -> usize {
+    pub(super) fn flow(&mut self, row: FlowRow, target: u16) -> usize {
         let mut cmn = CmnInst::decode(0).unwrap_or_else(|_| unreachable!("every field of CMN_INST allows 0"));
         cmn.kind = InstType::Fc;
         cmn.alu_wait = true;
@@ -63,7 +63,7 @@ impl Maker {
                 5 => {
                     if let (Some(subroutine), false) = (self.subroutine, self.in_subroutine) {
                         let func = self.random.of(&[0xff, 0xaa, 0xcc, 0xf0]);
-                        let row = Row { func, any: true, a_op: AOp::Push, b1: BOp::Incr, ..Row::JUMP };
+                        let row = FlowRow { func, any: true, a_op: AOp::Push, b1: BOp::Incr, ..FlowRow::JUMP };
                         self.flow(row, subroutine);
                     }
                 }
@@ -77,10 +77,10 @@ impl Maker {
     fn branch(&mut self, budget: usize, depth: u32, loops: u32, open: &mut Option<Loop>) {
         let has_else = self.flag(2);
         if self.flag(5) {
-            let branch = self.flow(Row { func: 0x55, ..Row::JUMP }, 0);
+            let branch = self.flow(FlowRow { func: 0x55, ..FlowRow::JUMP }, 0);
             self.body(budget, depth + 1, loops, open);
             if has_else {
-                let over = self.flow(Row { func: 0xff, ..Row::JUMP }, 0);
+                let over = self.flow(FlowRow { func: 0xff, ..FlowRow::JUMP }, 0);
                 self.patch(branch, self.words.len());
                 self.body(budget, depth + 1, loops, open);
                 self.patch(over, self.words.len());
@@ -108,7 +108,7 @@ impl Maker {
             FlowControl::Compiled => 0x0f,
             _ => self.random.of(&[0x0f, 0x33]),
         };
-        let branch = self.flow(Row { func, b0: BOp::Incr, b1, ..Row::JUMP }, 0);
+        let branch = self.flow(FlowRow { func, b0: BOp::Incr, b1, ..FlowRow::JUMP }, 0);
         let nest = |open: &mut Option<Loop>, by: i8| {
             if let Some(open) = open {
                 open.branches = open.branches.saturating_add_signed(by);
@@ -118,12 +118,12 @@ impl Maker {
         inner(self, open, 0);
         let mut to_end = branch;
         if has_else {
-            to_end = self.flow(Row { b1: BOp::Decr, count: 1, b_else: true, ..Row::JUMP }, 0);
+            to_end = self.flow(FlowRow { b1: BOp::Decr, count: 1, b_else: true, ..FlowRow::JUMP }, 0);
             self.patch(branch, self.words.len());
             inner(self, open, 1);
         }
         nest(open, -1);
-        self.flow(Row { any: true, b0: BOp::Decr, count: 1, ..Row::JUMP }, 0);
+        self.flow(FlowRow { any: true, b0: BOp::Decr, count: 1, ..FlowRow::JUMP }, 0);
         self.patch(to_end, self.words.len());
         self.straight(1);
     }
@@ -132,10 +132,10 @@ impl Maker {
     fn repeat(&mut self, budget: usize, depth: u32, loops: u32) {
         let is_loop = self.flag(2);
         let (head, tail) = if is_loop { (FcOp::Loop, FcOp::EndLoop) } else { (FcOp::Rep, FcOp::EndRep) };
-        let begin = self.flow(Row { op: head, ..Row::JUMP }, 0);
+        let begin = self.flow(FlowRow { op: head, ..FlowRow::JUMP }, 0);
         let mut open = Some(Loop { is_loop, branches: 0, to_end: Vec::new(), behind: Vec::new() });
         self.body(budget, depth + 1, loops + 1, &mut open);
-        let end = self.flow(Row { func: 0xff, any: true, op: tail, ..Row::JUMP }, begin as u16 + 1);
+        let end = self.flow(FlowRow { func: 0xff, any: true, op: tail, ..FlowRow::JUMP }, begin as u16 + 1);
         self.patch(begin, if self.compiled { end } else { end + 1 });
         if let Some(open) = open {
             open.to_end.into_iter().for_each(|at| self.patch(at, end));
@@ -159,7 +159,7 @@ impl Maker {
     }
 
     pub(super) fn raw_flow(&mut self, instructions: u32) {
-        let row = Row {
+        let row = FlowRow {
             func: self.random.bits() as u8,
             any: self.flag(2),
             op: if self.flag(2) { FcOp::Jump } else { self.random.of(FcOp::ALL) },

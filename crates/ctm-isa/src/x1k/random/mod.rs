@@ -153,7 +153,7 @@ pub enum FlowControl {
 
 /// The permitted contents of a random program.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub struct RandomContents {
     /// About how many instructions.
     pub instructions: usize,
     /// How jumps are made.
@@ -175,7 +175,7 @@ pub const INTS: u32 = 4;
 
 /// A random program.
 #[must_use]
-pub fn program(seed: u64, shape: &Shape) -> Program {
+pub fn program(seed: u64, shape: &RandomContents) -> Program {
     let mut random = Random::new(seed);
     let zero_times_anything = random.one_in(2);
     let mut make = Maker::new(random, *shape);
@@ -191,7 +191,7 @@ pub fn program(seed: u64, shape: &Shape) -> Program {
             if make.random.one_in(if compiled { 8 } else { 3 }) {
                 make.in_subroutine = true;
                 make.statements(shape.instructions / 4, 1, 0);
-                make.flow(Row { func: 0xff, a_op: AOp::Pop, b1: BOp::Decr, count: 1, ..Row::JUMP }, 0);
+                make.flow(FlowRow { func: 0xff, a_op: AOp::Pop, b1: BOp::Decr, count: 1, ..FlowRow::JUMP }, 0);
                 make.in_subroutine = false;
                 make.subroutine = Some(0);
                 first = make.words.len() as u16;
@@ -221,7 +221,7 @@ pub fn program(seed: u64, shape: &Shape) -> Program {
 
 /// A row of the table of CTM §3.5.4.
 #[derive(Clone, Copy)]
-struct Row {
+struct FlowRow {
     func: u8,
     any: bool,
     op: FcOp,
@@ -232,7 +232,7 @@ struct Row {
     b_else: bool,
 }
 
-impl Row {
+impl FlowRow {
     const JUMP: Self = Self {
         func: 0,
         any: false,
@@ -247,7 +247,7 @@ impl Row {
 
 struct Maker {
     random: Random,
-    shape: Shape,
+    shape: RandomContents,
     words: Vec<Words>,
     subroutine: Option<u16>,
     in_subroutine: bool,
@@ -265,7 +265,7 @@ struct Loop {
 }
 
 impl Maker {
-    fn new(random: Random, shape: Shape) -> Self {
+    fn new(random: Random, shape: RandomContents) -> Self {
         let habits = compiled::Habits::default();
         Self { random, shape, words: Vec::new(), subroutine: None, in_subroutine: false, compiled: false, habits }
     }
@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn every_slot_decodes_and_seeds_repeat() {
         for flow in [FlowControl::None, FlowControl::Statements, FlowControl::Compiled, FlowControl::Raw] {
-            let shape = Shape { instructions: 30, flow, inputs: 2, watches_idle_lanes: true, relative: true };
+            let shape = RandomContents { instructions: 30, flow, inputs: 2, watches_idle_lanes: true, relative: true };
             for seed in 0..50 {
                 let made = program(seed, &shape);
                 assert_eq!(made.words, program(seed, &shape).words);

@@ -328,7 +328,7 @@ mod tests {
             let program = made.program.expect("a program without errors");
             let errors = check::check(&program).into_iter().find(|found| found.severity == Severity::Error);
             assert!(errors.is_none(), "{seed}, {shape:?}: {errors:?}\n{listing}");
-            let printed = text::disassemble(&program, &text::Options::default());
+            let printed = text::disassemble(&program, &text::ListingOptions::default());
             assert!(!printed.contains(".word"), "{seed}: {printed}");
         }
     }

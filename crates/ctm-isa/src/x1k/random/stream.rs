@@ -1,6 +1,6 @@
 //! Random programs in which every processor does the same: counted loops, lookups by linear functions of the index pair and of turns.
 
-use super::{AlphaAddr, CONSTANTS, FlowControl, INTS, Maker, Random, Row, Shape, TEMPS};
+use super::{AlphaAddr, CONSTANTS, FlowControl, FlowRow, INTS, Maker, Random, RandomContents, TEMPS};
 use crate::x1k::formats::TexAddr;
 use crate::x1k::inst::{AluInst, Inst, Source};
 use crate::x1k::ops::{AlphaOp, BOp, Channel, Class, FcOp, Imod, Omod, PredSel, RgbOp, SrcpOp, Swizzle, TexOp};
@@ -37,7 +37,7 @@ pub struct StreamShape {
 pub fn stream(seed: u64, shape: &StreamShape) -> Program {
     let mut random = Random::new(seed ^ 0x0057_12ea);
     let zero_times_anything = random.one_in(2);
-    let of = Shape {
+    let of = RandomContents {
         instructions: shape.instructions,
         flow: FlowControl::Statements,
         inputs: shape.inputs,
@@ -109,7 +109,7 @@ impl Stream {
     fn repeat(&mut self, budget: usize, depth: u32) {
         let is_loop = self.flag(2);
         let (head, tail) = if is_loop { (FcOp::Loop, FcOp::EndLoop) } else { (FcOp::Rep, FcOp::EndRep) };
-        let begin = self.make.flow(Row { op: head, ..Row::JUMP }, 0);
+        let begin = self.make.flow(FlowRow { op: head, ..FlowRow::JUMP }, 0);
         let outer = self.in_loop;
         self.in_loop = is_loop;
         self.depth += 1;
@@ -123,14 +123,14 @@ impl Stream {
         }
         self.in_loop = outer;
         self.depth -= 1;
-        let end = self.make.flow(Row { func: 0xff, any: true, op: tail, ..Row::JUMP }, begin as u16 + 1);
+        let end = self.make.flow(FlowRow { func: 0xff, any: true, op: tail, ..FlowRow::JUMP }, begin as u16 + 1);
         self.make.patch(begin, end + 1);
         self.instruction();
     }
 
     /// A block that is jumped over when a boolean says so.
     fn by_boolean(&mut self, budget: usize, depth: u32) {
-        let branch = self.make.flow(Row { func: 0x55, b0: BOp::None, ..Row::JUMP }, 0);
+        let branch = self.make.flow(FlowRow { func: 0x55, b0: BOp::None, ..FlowRow::JUMP }, 0);
         self.body(budget, depth);
         self.make.patch(branch, self.make.words.len());
         self.instruction();

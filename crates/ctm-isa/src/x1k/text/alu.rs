@@ -5,7 +5,7 @@ use super::attrs::Attrs;
 use super::halves::{both, single};
 use super::lexer::{Cursor, Tok, unknown_word};
 use super::mnemonics::{Mnemonic, mnemonics};
-use super::names::{File, Names};
+use super::names::{Names, RegisterFile};
 use super::operand::{mask, operand};
 use super::pair::{Dests, Pair, Predicate, WrittenHalf};
 use crate::diag::Diagnostic;
@@ -90,7 +90,7 @@ pub(super) fn print_predicate(predicate: Predicate) -> String {
 fn is_destination_only(cursor: &Cursor<'_, '_>, names: &Names<'_>) -> bool {
     match cursor.peek() {
         Some(Tok::Word("res" | "w" | "umrt" | "p")) => true,
-        Some(Tok::Word(word)) => names.file_of(word) == Some(File::Output),
+        Some(Tok::Word(word)) => names.file_of(word) == Some(RegisterFile::Output),
         _ => false,
     }
 }
@@ -157,8 +157,8 @@ fn destination<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>, dests: &mut D
             let mask = mask(cursor)?;
             let span = cursor.span_from(start);
             match register.file {
-                File::Temp => dests.temp = Some((register.index, register.relative, mask)),
-                File::Output => dests.outputs.push((register.index, mask, span)),
+                RegisterFile::Temp => dests.temp = Some((register.index, register.relative, mask)),
+                RegisterFile::Output => dests.outputs.push((register.index, mask, span)),
                 other => {
                     return Err(Box::new(
                         Diagnostic::error("destination", format!("{} cannot be written", other.what()))

@@ -6,7 +6,7 @@ use super::alu;
 use super::attrs::Attrs;
 use super::constants::{Pool, needs_pool};
 use super::directive::{DIRECTIVES, Information, PLACED};
-use super::flow::{self, Blocks, Line, Target};
+use super::flow::{self, Blocks, JumpTarget, Line};
 use super::hazards::{Bits, derive};
 use super::lexer::{Cursor, Tok, Token, tokens, unknown_word, with_near};
 use super::listing::{hazard_bits, set_hazard_bits};
@@ -49,7 +49,7 @@ pub struct Explanation {
 enum SlotBody<'a> {
     Alu(Box<Pair>),
     Tex(tex::Tex),
-    Fc(Box<FcInstruction>, Option<Target<'a>>),
+    Fc(Box<FcInstruction>, Option<JumpTarget<'a>>),
     Words(Words),
     /// The empty OUTPUT that ends a program.
     End,
@@ -117,8 +117,8 @@ struct Assembler<'a> {
     slots: Vec<AssembledSlot<'a>>,
     blocks: Blocks,
     labels: HashMap<&'a str, (usize, Span)>,
-    entry: Option<Target<'a>>,
-    last: Option<Target<'a>>,
+    entry: Option<JumpTarget<'a>>,
+    last: Option<JumpTarget<'a>>,
     end: Option<(usize, Span)>,
     suggester: Suggester,
 }
@@ -242,12 +242,12 @@ impl<'a> Assembler<'a> {
     }
 
     /// The optional place of `.entry` and `.last`.
-    fn place(&self, cursor: &mut Cursor<'_, 'a>, default: usize) -> Parse<Target<'a>> {
+    fn place(&self, cursor: &mut Cursor<'_, 'a>, default: usize) -> Parse<JumpTarget<'a>> {
         let span = cursor.span();
         let target = match cursor.peek() {
-            None => Target::Address(default as u16),
-            Some(Tok::Number(_)) => Target::Address(cursor.integer("the address", u32::from(u16::MAX))? as u16),
-            _ => Target::Label(cursor.word("a label or an address")?, span),
+            None => JumpTarget::Address(default as u16),
+            Some(Tok::Number(_)) => JumpTarget::Address(cursor.integer("the address", u32::from(u16::MAX))? as u16),
+            _ => JumpTarget::Label(cursor.word("a label or an address")?, span),
         };
         if cursor.is_at_end() { Ok(target) } else { Err(cursor.unexpected("the end of the line")) }
     }
@@ -479,10 +479,10 @@ impl<'a> Assembler<'a> {
         list
     }
 
-    fn resolve(&mut self, target: &Target<'a>) -> Option<u16> {
+    fn resolve(&mut self, target: &JumpTarget<'a>) -> Option<u16> {
         match target {
-            Target::Address(address) => Some(*address),
-            Target::Label(name, span) => {
+            JumpTarget::Address(address) => Some(*address),
+            JumpTarget::Label(name, span) => {
                 let found = self.labels.get(name).map(|l| l.0 as u16);
                 if found.is_none() {
                     let finding = Diagnostic::error("label", format!("`{name}` is not a label of this program"));

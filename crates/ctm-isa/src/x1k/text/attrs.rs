@@ -2,7 +2,7 @@
 
 use super::Parse;
 use super::lexer::{Cursor, Tok, unknown_word};
-use super::names::{File, Names};
+use super::names::{Names, RegisterFile};
 use super::operand::print_source;
 use crate::diag::{Diagnostic, Span};
 use crate::table::{Field, WordFormat};
@@ -212,8 +212,8 @@ fn sources<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<[Source;
         }
         let register = names.register(cursor, "a source or `-`")?;
         *slot = match register.file {
-            File::Temp => Source::Temp { index: register.index, relative: register.relative },
-            File::Float => Source::Const { index: register.index, relative: register.relative },
+            RegisterFile::Temp => Source::Temp { index: register.index, relative: register.relative },
+            RegisterFile::Float => Source::Const { index: register.index, relative: register.relative },
             _ => {
                 return Err(Box::new(
                     Diagnostic::error("operand", format!("{} cannot be a source of the ALU", register.file.what()))

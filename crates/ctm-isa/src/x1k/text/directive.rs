@@ -2,7 +2,7 @@
 
 use super::Parse;
 use super::lexer::{Cursor, Tok, float_text, quote, unknown_word};
-use super::names::{File, Names, is_free_name};
+use super::names::{Names, RegisterFile, is_free_name};
 use crate::diag::{Diagnostic, Span};
 use crate::x1k::program::{Literal, Preload, Program, Symbol, SymbolKind};
 use std::collections::BTreeMap;
@@ -57,12 +57,12 @@ impl Information {
     ) -> Parse<Option<Diagnostic>> {
         let mut warning = None;
         match name {
-            "input" => self.list(cursor, names, File::Input, &mut warning)?,
-            "output" => self.list(cursor, names, File::Output, &mut warning)?,
-            "const" => self.list(cursor, names, File::Float, &mut warning)?,
-            "int" => self.list(cursor, names, File::Int, &mut warning)?,
-            "bool" => self.list(cursor, names, File::Bool, &mut warning)?,
-            "reg" => self.list(cursor, names, File::Temp, &mut warning)?,
+            "input" => self.list(cursor, names, RegisterFile::Input, &mut warning)?,
+            "output" => self.list(cursor, names, RegisterFile::Output, &mut warning)?,
+            "const" => self.list(cursor, names, RegisterFile::Float, &mut warning)?,
+            "int" => self.list(cursor, names, RegisterFile::Int, &mut warning)?,
+            "bool" => self.list(cursor, names, RegisterFile::Bool, &mut warning)?,
+            "reg" => self.list(cursor, names, RegisterFile::Temp, &mut warning)?,
             "interp" => loop {
                 self.interpolant(cursor, names)?;
                 if !cursor.eat(',') {
@@ -72,7 +72,7 @@ impl Information {
             "position" => {
                 let preloads = self.preloads.get_or_insert_default();
                 if !cursor.eat_word("none") {
-                    preloads.push(Preload::Position { temp: names.plain(cursor, File::Temp)? });
+                    preloads.push(Preload::Position { temp: names.plain(cursor, RegisterFile::Temp)? });
                 }
             }
             "uncached" => self.uncached = true,
@@ -115,7 +115,7 @@ impl Information {
         &mut self,
         cursor: &mut Cursor<'_, 'a>,
         names: &mut Names<'a>,
-        file: File,
+        file: RegisterFile,
         warning: &mut Option<Diagnostic>,
     ) -> Parse<()> {
         loop {
@@ -136,7 +136,8 @@ impl Information {
                 cursor.expect('=', "and a register")?;
             }
             let index = names.plain(cursor, file)?;
-            let has_value = cursor.at_punct('(') && matches!(file, File::Float | File::Int | File::Bool);
+            let has_value =
+                cursor.at_punct('(') && matches!(file, RegisterFile::Float | RegisterFile::Int | RegisterFile::Bool);
             if name.is_none() && !has_value {
                 return Err(cursor.unexpected("a value in parentheses (or a name and `=` before the register)"));
             }
@@ -184,12 +185,12 @@ impl Information {
             }
             _ => None,
         };
-        let index = names.plain(cursor, File::Interpolant)?;
+        let index = names.plain(cursor, RegisterFile::Interpolant)?;
         cursor.expect('-', "and `>` before the register that receives it")?;
         cursor.expect('>', "before the register that receives it")?;
-        let temp = names.plain(cursor, File::Temp)?;
+        let temp = names.plain(cursor, RegisterFile::Temp)?;
         if let Some(name) = name {
-            names.declare(name, File::Temp, temp, start)?;
+            names.declare(name, RegisterFile::Temp, temp, start)?;
         }
         self.preloads.get_or_insert_default().push(Preload::Interpolant { index, temp });
         Ok(())
@@ -205,11 +206,11 @@ fn literal_key(literal: &Literal) -> (u8, u8) {
 }
 
 /// `(1, 2.5, -0, inf)`, `(255, 0, 1)`, `(true)`
-fn literal(cursor: &mut Cursor<'_, '_>, file: File, index: u8) -> Parse<Literal> {
+fn literal(cursor: &mut Cursor<'_, '_>, file: RegisterFile, index: u8) -> Parse<Literal> {
     let start = cursor.span();
     cursor.expect('(', "before the value")?;
     let literal = match file {
-        File::Bool => {
+        RegisterFile::Bool => {
             let value = match cursor.word("`true` or `false`")? {
                 "true" => true,
                 "false" => false,
@@ -217,7 +218,7 @@ fn literal(cursor: &mut Cursor<'_, '_>, file: File, index: u8) -> Parse<Literal>
             };
             Literal::Bool { index, value }
         }
-        File::Int => {
+        RegisterFile::Int => {
             let mut value = [0u8; 4];
             for (i, what) in
                 ["the iteration count", "the initial aL", "the step of aL", "the unused byte"].into_iter().enumerate()
@@ -285,13 +286,13 @@ fn print_literal(literal: &Literal) -> String {
     }
 }
 
-fn file_of(kind: SymbolKind) -> (File, &'static str) {
+fn file_of(kind: SymbolKind) -> (RegisterFile, &'static str) {
     match kind {
-        SymbolKind::Input => (File::Input, "input"),
-        SymbolKind::Output => (File::Output, "output"),
-        SymbolKind::Float => (File::Float, "const"),
-        SymbolKind::Int => (File::Int, "int"),
-        SymbolKind::Bool => (File::Bool, "bool"),
+        SymbolKind::Input => (RegisterFile::Input, "input"),
+        SymbolKind::Output => (RegisterFile::Output, "output"),
+        SymbolKind::Float => (RegisterFile::Float, "const"),
+        SymbolKind::Int => (RegisterFile::Int, "int"),
+        SymbolKind::Bool => (RegisterFile::Bool, "bool"),
     }
 }
 

@@ -6,7 +6,7 @@ use super::Parse;
 use super::alu::{predicate, predicate_bits, print_predicate};
 use super::attrs::Attrs;
 use super::lexer::{Cursor, Tok, unknown_word};
-use super::names::{File, Names};
+use super::names::{Names, RegisterFile};
 use super::pair::Predicate;
 use crate::diag::{Diagnostic, Span};
 use crate::x1k::INSTRUCTION_SLOTS;
@@ -57,7 +57,7 @@ pub(super) enum Statement {
 
 /// Where a jump goes.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Target<'a> {
+pub(super) enum JumpTarget<'a> {
     Label(&'a str, Span),
     Address(u16),
 }
@@ -65,8 +65,8 @@ pub(super) enum Target<'a> {
 /// The contents of a flow-control line.
 #[derive(Clone, Debug)]
 pub(super) enum Line<'a> {
-    Structured(Statement, Option<Target<'a>>),
-    Raw(Box<FcInstruction>, Option<Target<'a>>),
+    Structured(Statement, Option<JumpTarget<'a>>),
+    Raw(Box<FcInstruction>, Option<JumpTarget<'a>>),
 }
 
 /// The first words of flow-control lines.
@@ -199,7 +199,7 @@ pub(super) fn parse<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse
         "if" => Statement::If(condition(cursor, names)?),
         "else" => Statement::Else,
         "endif" => Statement::Endif,
-        "loop" | "rep" => Statement::Loop { rep: word == "rep", int: names.plain(cursor, File::Int)? },
+        "loop" | "rep" => Statement::Loop { rep: word == "rep", int: names.plain(cursor, RegisterFile::Int)? },
         "endloop" | "endrep" => Statement::EndLoop { rep: word == "endrep" },
         "break" => Statement::Break(optional_condition(cursor, names)?),
         "continue" => Statement::Continue(optional_condition(cursor, names)?),
@@ -227,7 +227,7 @@ pub(super) fn parse<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse
 }
 
 /// `to=label` and attributes.
-fn trailing<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>, attrs: &mut Attrs) -> Parse<Option<Target<'a>>> {
+fn trailing<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>, attrs: &mut Attrs) -> Parse<Option<JumpTarget<'a>>> {
     let mut found = None;
     while !cursor.is_at_end() {
         if cursor.at_word("to") && matches!(cursor.peek_after(1), Some(Tok::Punct('='))) {
@@ -241,19 +241,19 @@ fn trailing<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>, attrs: &mut Attr
     Ok(found)
 }
 
-fn target<'a>(cursor: &mut Cursor<'_, 'a>) -> Parse<Target<'a>> {
+fn target<'a>(cursor: &mut Cursor<'_, 'a>) -> Parse<JumpTarget<'a>> {
     if let Some(Tok::Number(_)) = cursor.peek() {
-        return Ok(Target::Address(cursor.integer("the address", 511)? as u16));
+        return Ok(JumpTarget::Address(cursor.integer("the address", 511)? as u16));
     }
     let span = cursor.span();
-    Ok(Target::Label(cursor.word("a label")?, span))
+    Ok(JumpTarget::Label(cursor.word("a label")?, span))
 }
 
 fn starts_condition(cursor: &Cursor<'_, '_>, names: &Names<'_>) -> bool {
     match cursor.peek() {
         Some(Tok::Punct('!')) => true,
         Some(Tok::Word("p" | "res")) => true,
-        Some(Tok::Word(word)) => names.file_of(word) == Some(File::Bool),
+        Some(Tok::Word(word)) => names.file_of(word) == Some(RegisterFile::Bool),
         _ => false,
     }
 }
@@ -287,7 +287,7 @@ fn condition<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<Condit
             finding.help("to compare, set a predicate first: `sub p.r(lt), r1, r0`, then `if p.r` for r0 > r1"),
         ));
     }
-    Ok(Condition { test: Test::Bool(names.plain(cursor, File::Bool)?), invert })
+    Ok(Condition { test: Test::Bool(names.plain(cursor, RegisterFile::Bool)?), invert })
 }
 
 fn print_condition(condition: Condition, bool_name: &dyn Fn(u8) -> Option<String>) -> String {

@@ -2,7 +2,7 @@
 
 use super::Parse;
 use super::mnemonics::Mnemonic;
-use super::operand::{ALPHA, Comp, Mask, Operand, RGB, Written};
+use super::operand::{ALPHA, Comp, Mask, Operand, RGB, WrittenOperand};
 use super::pair::{Half, Pair, WrittenHalf};
 use crate::diag::{Diagnostic, Span};
 use crate::x1k::ops::{AlphaOp, Imod, Omod, RgbOp, Swizzle};
@@ -39,7 +39,7 @@ fn operands(written: &WrittenHalf, wanted: Mask) -> Parse<[Operand; 3]> {
             if b.1 != c.1 {
                 return Err(lrp_operands(written.span));
             }
-            let difference = Written::difference(b, c.0, list[1].span);
+            let difference = WrittenOperand::difference(b, c.0, list[1].span);
             [place(0, wanted)?, difference.place(wanted)?, place(2, wanted)?]
         }
         Mnemonic::Dot(RgbOp::D2a) => [place(0, 3)?, place(1, 3)?, place(2, 4)?],

@@ -7,7 +7,7 @@
 //!
 //! The answer is conservative where paths join: a hazard outstanding on one of them is outstanding.
 
-use crate::x1k::access::{Access, Channels, predicate_bits, reads, writes};
+use crate::x1k::access::{Channels, TemporaryAccess, predicate_bits, reads, writes};
 use crate::x1k::check::hazards::{presubtract_reads, quad_reads};
 use crate::x1k::inst::{AluInst, FcInstruction, Inst, TexInstruction};
 use crate::x1k::ops::{AOp, FcOp, InstType, PredSel, TexOp};
@@ -45,7 +45,7 @@ struct Effects {
     ends_early: bool,
 }
 
-fn channels(accesses: Vec<Access>) -> Channels {
+fn channels(accesses: Vec<TemporaryAccess>) -> Channels {
     let mut set = Channels::default();
     accesses.into_iter().for_each(|access| set.add(access));
     set
@@ -65,7 +65,7 @@ fn alu_effects(common: Effects, alu: &AluInst, uncached: bool) -> Effects {
     let omask = c.rgb_omask != 0 || c.alpha_omask;
     // The Guide compares registers (CTM §3.3.2).
     let mut early_reads =
-        channels(presubtract_reads(alu).into_iter().map(|read| Access { mask: 15, ..read }).collect());
+        channels(presubtract_reads(alu).into_iter().map(|read| TemporaryAccess { mask: 15, ..read }).collect());
     early_reads.join(&channels(quad_reads(alu)));
     Effects {
         is_alu: true,

@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 
 /// How a listing looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct ListingOptions {
     /// Say the address of each instruction in a comment.
     pub addresses: bool,
     /// Give the assembler's choice in a comment, where the words differ from it.
@@ -29,7 +29,7 @@ pub struct Options {
     pub words: bool,
 }
 
-impl Default for Options {
+impl Default for ListingOptions {
     fn default() -> Self {
         Self { addresses: true, explain: false, words: false }
     }
@@ -119,7 +119,7 @@ const MOST_RAW_FIELDS: usize = 8;
 /// assert_eq!(text::assemble(&listing).program.map(|p| p.words), Some(words));
 /// ```
 #[must_use]
-pub fn disassemble(program: &Program, options: &Options) -> String {
+pub fn disassemble(program: &Program, options: &ListingOptions) -> String {
     Listing::new(program, *options).print()
 }
 
@@ -133,7 +133,7 @@ struct Printed {
 
 struct Listing<'p> {
     program: &'p Program,
-    options: Options,
+    options: ListingOptions,
     insts: Vec<Option<Inst>>,
     derived: Vec<Bits>,
     structure: Structure,
@@ -143,7 +143,7 @@ struct Listing<'p> {
 }
 
 impl<'p> Listing<'p> {
-    fn new(program: &'p Program, options: Options) -> Self {
+    fn new(program: &'p Program, options: ListingOptions) -> Self {
         let insts: Vec<Option<Inst>> = program.words.iter().map(|w| Inst::decode(w).ok()).collect();
         let derived = derive(&insts, usize::from(program.last), program.uncached);
         let structure = Structure::find(&insts, &program.words);

@@ -34,7 +34,7 @@ mod sources;
 mod tex;
 
 pub use assembler::{Assembly, Explanation, assemble};
-pub use listing::{Options, disassemble};
+pub use listing::{ListingOptions, disassemble};
 
 /// The meaning of a word of the assembly, in words and as names of the tables (`ctm isa` has their pages): `mul` is MAD(a, b, 0). `None` for words that
 /// begin no instruction.

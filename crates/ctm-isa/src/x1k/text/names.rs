@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 
 /// A register file, by its letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum File {
+pub(super) enum RegisterFile {
     /// `r`: temporary.
     Temp,
     /// `c`: floating-point constant.
@@ -27,7 +27,7 @@ pub(super) enum File {
     Interpolant,
 }
 
-impl File {
+impl RegisterFile {
     const ALL: [Self; 7] =
         [Self::Temp, Self::Float, Self::Input, Self::Output, Self::Int, Self::Bool, Self::Interpolant];
 
@@ -93,7 +93,7 @@ impl File {
 /// A register: `r5`, `c12`, `r[aL+1]`, or a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NamedRegister {
-    pub file: File,
+    pub file: RegisterFile,
     pub index: u8,
     /// Add aL.
     pub relative: bool,
@@ -102,7 +102,7 @@ pub(super) struct NamedRegister {
 /// The names that directives declare.
 #[derive(Default)]
 pub(super) struct Names<'a> {
-    known: HashMap<&'a str, (File, u8, Span)>,
+    known: HashMap<&'a str, (RegisterFile, u8, Span)>,
     /// Names that were refused: lines with them are wrong for that reason.
     refused: BTreeSet<&'a str>,
     suggester: Suggester,
@@ -117,16 +117,16 @@ pub(super) fn is_free_name(word: &str) -> bool {
 }
 
 /// The file and the digits of `r5`, `c12`, …
-fn numbered(word: &str) -> Option<(File, &str)> {
+fn numbered(word: &str) -> Option<(RegisterFile, &str)> {
     let letter = word.chars().next()?;
     let digits = &word[letter.len_utf8()..];
-    let file = File::ALL.into_iter().find(|f| f.letter() == letter)?;
+    let file = RegisterFile::ALL.into_iter().find(|f| f.letter() == letter)?;
     (!digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit())).then_some((file, digits))
 }
 
 impl<'a> Names<'a> {
     /// Declares `name`.
-    pub fn declare(&mut self, name: &'a str, file: File, index: u8, span: Span) -> Parse<()> {
+    pub fn declare(&mut self, name: &'a str, file: RegisterFile, index: u8, span: Span) -> Parse<()> {
         if !is_free_name(name) {
             self.refused.insert(name);
             return Err(Box::new(
@@ -160,10 +160,10 @@ impl<'a> Names<'a> {
     }
 
     /// The file of `word`, if it is a register or a declared name.
-    pub fn file_of(&self, word: &str) -> Option<File> {
+    pub fn file_of(&self, word: &str) -> Option<RegisterFile> {
         self.known.get(word).map(|k| k.0).or_else(|| numbered(word).map(|(file, _)| file)).or(match word {
-            "r" => Some(File::Temp),
-            "c" => Some(File::Float),
+            "r" => Some(RegisterFile::Temp),
+            "c" => Some(RegisterFile::Float),
             _ => None,
         })
     }
@@ -174,14 +174,14 @@ impl<'a> Names<'a> {
         let word = cursor.word(expected)?;
         let indexed = matches!(cursor.peek(), Some(Tok::Punct('[')));
         let (file, base) = match (word, indexed) {
-            ("r", true) => (File::Temp, 0),
-            ("c", true) => (File::Float, 0),
+            ("r", true) => (RegisterFile::Temp, 0),
+            ("c", true) => (RegisterFile::Float, 0),
             _ => self.named(word, span)?,
         };
         if !indexed {
             return Ok(NamedRegister { file, index: base, relative: false });
         }
-        if !matches!(file, File::Temp | File::Float) {
+        if !matches!(file, RegisterFile::Temp | RegisterFile::Float) {
             return Err(Box::new(
                 Diagnostic::error("relative", format!("{} cannot be addressed relative to aL", file.what()))
                     .at(span, "")
@@ -213,7 +213,7 @@ impl<'a> Names<'a> {
     }
 
     /// Parses a register of one file, without aL.
-    pub fn plain(&self, cursor: &mut Cursor<'_, 'a>, file: File) -> Parse<u8> {
+    pub fn plain(&self, cursor: &mut Cursor<'_, 'a>, file: RegisterFile) -> Parse<u8> {
         let span = cursor.span();
         let expected = format!("{} such as `{}0`", file.what(), file.letter());
         let found = self.register(cursor, &expected)?;
@@ -231,7 +231,7 @@ impl<'a> Names<'a> {
         self.known.contains_key(word) || numbered(word).is_some()
     }
 
-    fn named(&self, word: &str, span: Span) -> Parse<(File, u8)> {
+    fn named(&self, word: &str, span: Span) -> Parse<(RegisterFile, u8)> {
         if let Some(&(file, index, _)) = self.known.get(word) {
             return Ok((file, index));
         }
@@ -254,7 +254,7 @@ impl<'a> Names<'a> {
     }
 }
 
-fn out_of_range(file: File, index: &str, span: Span) -> Box<Diagnostic> {
+fn out_of_range(file: RegisterFile, index: &str, span: Span) -> Box<Diagnostic> {
     let letter = file.letter();
     Box::new(
         Diagnostic::error(

@@ -2,7 +2,7 @@
 
 use super::Parse;
 use super::lexer::{Cursor, Number, Tok};
-use super::names::{File, Names};
+use super::names::{Names, RegisterFile};
 use crate::diag::{Diagnostic, Span};
 use crate::number::Short;
 use crate::x1k::inst::{Source, inline_code, inline_constant};
@@ -158,7 +158,7 @@ pub(super) fn print_mask(mask: Mask) -> String {
 
 /// An operand as it was written; [`Written::place`] fits it to the channels that want it.
 #[derive(Clone, Debug)]
-pub(super) struct Written {
+pub(super) struct WrittenOperand {
     imod: Imod,
     what: OperandForm,
     pub span: Span,
@@ -174,7 +174,7 @@ enum OperandForm {
     List(Vec<Comp>),
 }
 
-impl Written {
+impl WrittenOperand {
     /// Spreads the operand over the `wanted` channels (not empty).
     ///
     /// One component goes to every requested channel; n components go to n requested channels in order; three (or
@@ -288,7 +288,7 @@ fn number_comp(number: Number) -> Comp {
 }
 
 /// Parses an operand.
-pub(super) fn operand<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<Written> {
+pub(super) fn operand<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<WrittenOperand> {
     let start = cursor.span();
     let negative = cursor.eat('-');
     let absolute = cursor.eat('|');
@@ -314,7 +314,7 @@ pub(super) fn operand<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Par
         (false, true) => Imod::Abs,
         (true, true) => Imod::Nab,
     };
-    Ok(Written { imod, what, span: cursor.span_from(start) })
+    Ok(WrittenOperand { imod, what, span: cursor.span_from(start) })
 }
 
 fn swizzle(cursor: &mut Cursor<'_, '_>) -> Parse<Option<Letters>> {
@@ -326,15 +326,19 @@ fn source<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<Source> {
     let span = cursor.span();
     let register = names.register(cursor, "an operand")?;
     match register.file {
-        File::Temp => Ok(Source::Temp { index: register.index, relative: register.relative }),
-        File::Float => Ok(Source::Const { index: register.index, relative: register.relative }),
-        File::Input | File::Output | File::Int | File::Bool | File::Interpolant => {
+        RegisterFile::Temp => Ok(Source::Temp { index: register.index, relative: register.relative }),
+        RegisterFile::Float => Ok(Source::Const { index: register.index, relative: register.relative }),
+        RegisterFile::Input
+        | RegisterFile::Output
+        | RegisterFile::Int
+        | RegisterFile::Bool
+        | RegisterFile::Interpolant => {
             let finding =
                 Diagnostic::error("operand", format!("{} cannot be an operand of the ALU", register.file.what()))
                     .at(span, "")
                     .cite("CTM §3.3.1");
             Err(Box::new(match register.file {
-                File::Input => finding.help("fetch it first: `tex r1, s0, r0.rg`"),
+                RegisterFile::Input => finding.help("fetch it first: `tex r1, s0, r0.rg`"),
                 _ => finding.help("operands are temporaries, floating-point constants and numbers"),
             }))
         }

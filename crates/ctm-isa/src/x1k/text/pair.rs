@@ -2,7 +2,7 @@
 
 use super::Parse;
 use super::mnemonics::Mnemonic;
-use super::operand::{ALPHA, Mask, Operand, RGB, Written};
+use super::operand::{ALPHA, Mask, Operand, RGB, WrittenOperand};
 use crate::diag::{Diagnostic, Span};
 use crate::x1k::ops::{AlphaOp, AluResultSel, CompareOp, InstType, Omod, PredSel, RgbOp};
 
@@ -138,7 +138,7 @@ pub(super) struct WrittenHalf {
     pub span: Span,
     pub predicate: Option<(Predicate, Predicate)>,
     pub dests: Dests,
-    pub operands: Vec<Written>,
+    pub operands: Vec<WrittenOperand>,
     pub omod: Option<Omod>,
     pub clamp: bool,
 }

@@ -4,7 +4,7 @@ use super::Parse;
 use super::alu::{predicate, print_predicate};
 use super::attrs::Attrs;
 use super::lexer::Cursor;
-use super::names::{File, Names};
+use super::names::{Names, RegisterFile};
 use super::operand::{CHANNELS, Mask, letter, mask, print_mask};
 use super::pair::Predicate;
 use crate::diag::Diagnostic;
@@ -79,7 +79,7 @@ pub(super) fn parse<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse
             (tex.dst, tex.dst_rel) = temp(cursor, names)?;
             tex.mask = mask(cursor)?.unwrap_or(15);
             cursor.expect(',', "and an input")?;
-            tex.input = names.plain(cursor, File::Input)?;
+            tex.input = names.plain(cursor, RegisterFile::Input)?;
             tex.result = result_swizzle(cursor, tex.mask)?;
             cursor.expect(',', "and the coordinates")?;
             tex.source = coordinates(cursor, names)?;
@@ -101,7 +101,7 @@ pub(super) fn parse<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse
 fn temp<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<(u8, bool)> {
     let span = cursor.span();
     let register = names.register(cursor, "a temporary register such as `r0`")?;
-    if register.file == File::Temp {
+    if register.file == RegisterFile::Temp {
         return Ok((register.index, register.relative));
     }
     Err(Box::new(

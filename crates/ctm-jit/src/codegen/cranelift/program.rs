@@ -1,6 +1,6 @@
 //! Whole programs as functions of Cranelift.
 
-use super::values::{Part, frame_flags};
+use super::values::{StripPart, frame_flags};
 use crate::codegen::x86::lir::Src;
 use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::emit::Input;
@@ -11,7 +11,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, Block, Function, InstBuilder, SigRef, Signature, UserFuncName, Value};
 use cranelift_codegen::isa::CallConv;
-use ctm_ir::masked::{Counter, End, M, MaskOp, Target};
+use ctm_ir::masked::{Counter, End, JumpTarget, M, MaskOp};
 use ctm_ir::order::postorder;
 
 /// A function under construction.
@@ -35,7 +35,7 @@ pub struct FunctionEmitter<'a> {
     /// Yields by number, with the blocks in which the code goes on after them.
     yields: Vec<(u16, Block)>,
     /// The part of a strip that the present code is for.
-    pub part: Part,
+    pub part: StripPart,
     /// Everything has code.
     pub is_complete: bool,
 }
@@ -57,7 +57,7 @@ pub fn function(input: &Input<'_>) -> Option<Function> {
     let [bail_out, spent, done] = [(); 3].map(|()| func.dfg.make_block());
     let mut cursor = FuncCursor::new(&mut func).at_bottom(entry);
     let [uniforms, visits] = [head::UNIFORMS, head::VISITS].map(|at| cursor.ins().load(I64, frame_flags(), frame, at));
-    let part = Part { vectors: vec![None; input.locations.of.len()], ..Part::default() };
+    let part = StripPart { vectors: vec![None; input.locations.of.len()], ..StripPart::default() };
     let mut emit = FunctionEmitter {
         input,
         func,
@@ -88,7 +88,7 @@ impl FunctionEmitter<'_> {
 
     /// Nothing is known of vectors.
     pub fn clear_part(&mut self) {
-        self.part = Part { vectors: std::mem::take(&mut self.part.vectors), ..Part::default() };
+        self.part = StripPart { vectors: std::mem::take(&mut self.part.vectors), ..StripPart::default() };
         self.part.vectors.fill(None);
     }
 
@@ -214,10 +214,10 @@ impl FunctionEmitter<'_> {
         }
     }
 
-    fn block_of(&self, target: Target) -> Block {
+    fn block_of(&self, target: JumpTarget) -> Block {
         match target {
-            Target::Block(id) => self.blocks[usize::from(id)],
-            Target::Reference => self.bail_out,
+            JumpTarget::Block(id) => self.blocks[usize::from(id)],
+            JumpTarget::Reference => self.bail_out,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Strips: loops over the parts of a wavefront.
 
 use super::program::FunctionEmitter;
-use super::values::{PART, Part};
+use super::values::{PART, StripPart};
 use crate::codegen::x86::kept::sources;
 use crate::codegen::x86::lir::{Lir, Src};
 use crate::codegen::x86::masked::Ins;
@@ -58,7 +58,7 @@ impl FunctionEmitter<'_> {
     }
 
     fn strip(&mut self, strip: &[Ins]) {
-        self.part = Part { vectors: std::mem::take(&mut self.part.vectors), ..Part::default() };
+        self.part = StripPart { vectors: std::mem::take(&mut self.part.vectors), ..StripPart::default() };
         self.part.vectors.fill(None);
         self.hoist_operands(strip);
         let mut made: Vec<M> = Vec::new();

@@ -58,7 +58,7 @@ impl<'f> InstInserterBase<'f> for AtEnd<'f> {
 
 /// The state of the code for one part of a strip.
 #[derive(Default)]
-pub struct Part {
+pub struct StripPart {
     /// The frame, moved by the part's bytes, and the number of the part's first lane.
     pub place: Option<(Value, Value)>,
     /// Vectors that are values at this point, and those among them that are newer than their rows.

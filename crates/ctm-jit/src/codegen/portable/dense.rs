@@ -1,6 +1,6 @@
 //! Programs for the portable machine: the operands of operations are rows.
 
-use ctm_ir::masked::{Block, Code, File, Op, Value, Var};
+use ctm_ir::masked::{Block, Code, Op, RegisterFile, Value, Var};
 
 /// A value that is the same in all lanes of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl Dense {
             if let Op::Get(var) | Op::Set { var, .. } = op {
                 used[var.index()] = true;
             }
-            if matches!(op, Op::SetRelative { .. } | Op::GetRelative { file: File::Gprs(_), .. }) {
+            if matches!(op, Op::SetRelative { .. } | Op::GetRelative { file: RegisterFile::Gprs(_), .. }) {
                 used[..Var::export(0, 0).index()].fill(true);
             }
         }

@@ -7,7 +7,7 @@
 //! number, where the two differ, is computed again by the reference function.
 
 pub use crate::launch::wavefronts::wave::{LANES, Row};
-use ctm_exec::float::{INFINITY, MIN_NORMAL, NAN, SIGN, Wide, flush, number};
+use ctm_exec::float::{INFINITY, MIN_NORMAL, NAN, SIGN, WideResult, flush, number};
 use ctm_exec::x1k::ops::{ZeroRule, mad, omod_factor, output_modifier};
 use ctm_isa::x1k::ops::Omod;
 
@@ -149,8 +149,11 @@ fn fused_fast<const FUSED: bool, const PLAIN: bool, const ZERO_WINS: bool>(
             (x, y) = if zero { (0.0, 0.0) } else { (x, y) };
         }
         // The product is exact in double precision, and a sum rounded to odd is rounded once more without harm.
-        let sum =
-            if FUSED { x.mul_add(y, z) } else { Wide::sum(f64::from(x) * f64::from(y), f64::from(z)).get() as f32 };
+        let sum = if FUSED {
+            x.mul_add(y, z)
+        } else {
+            WideResult::sum(f64::from(x) * f64::from(y), f64::from(z)).get() as f32
+        };
         let magnitude = sum.to_bits() & !SIGN;
         if PLAIN {
             // It may have been smaller than that before rounding.

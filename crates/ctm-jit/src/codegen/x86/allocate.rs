@@ -342,13 +342,13 @@ impl Ranges {
         classes: &[C],
         count: u8,
         most: u64,
-    ) -> Option<Given> {
+    ) -> Option<SingleAllocation> {
         let intervals = &lives.intervals;
         let wide = |n: usize| lives.wide(n);
         let places = lives.places;
         let (mut live_in, mut wide_in) = (Sets::new(count.into(), places), Sets::new(count.into(), places));
         let mut registers: Vec<Held> = Vec::new();
-        let mut given = Given { first: Vec::with_capacity(instances.len() + 1), of: Vec::new(), left: 0 };
+        let mut given = SingleAllocation { first: Vec::with_capacity(instances.len() + 1), of: Vec::new(), left: 0 };
         let mut total = 0;
         for &instances in instances {
             given.first.push(total);
@@ -422,7 +422,7 @@ impl Lives {
 
 /// An allocation of single registers.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct SingleAllocation {
     /// The first register of each vector; one entry more than there are vectors.
     first: Vec<u32>,
     of: Vec<Option<u8>>,
@@ -430,7 +430,7 @@ pub struct Given {
     pub left: u64,
 }
 
-impl Given {
+impl SingleAllocation {
     /// The register of each instance of a vector.
     pub fn of(&self, vector: usize) -> &[Option<u8>] {
         &self.of[self.first[vector] as usize..self.first[vector + 1] as usize]

@@ -2,7 +2,7 @@
 
 use ctm_ir::numbered;
 use ctm_ir::text::fields::Field;
-use ctm_ir::text::{Line, TextError};
+use ctm_ir::text::{TextError, TextLine};
 use ctm_x86::V;
 
 numbered! {
@@ -39,7 +39,7 @@ macro_rules! mask_registers {
                 out.push_str(&format!("k{}", self.0));
             }
 
-            fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+            fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
                 line.one_of(&["k0", "k1", "k2", "k3"], "mask register").map(|number| Self(number as u8))
             }
 
@@ -78,7 +78,7 @@ impl Field for Opcode {
         out.push_str(self.0.name().unwrap_or("unnamed"));
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         line.parsed("instruction of the encoder's tables (`ctm-x86`)", |word, _| V::from_name(word).map(Self))
     }
 }

@@ -7,7 +7,7 @@
 //! | rows of the frame | masks 2 and 3, for rare cases, and for the disjunction of two comparisons |
 
 use super::lir::{Class, K, Lir, Vector};
-use super::vectors::{Place, Vectors};
+use super::vectors::{Destination, Vectors};
 use ctm_exec::float::{INFINITY, SIGN};
 use ctm_x86::{
     AND_F32, AND_NOT_F32, CMP_F32, CMP_F64, CMP_U32, Cond, EQUAL_I32, GREATER_I32, Label, MAX_U32, MOVUPS_LOAD, OR_F32,
@@ -130,9 +130,9 @@ pub trait MaskVectors: Vectors {
         let mask = self.mask_reg(k, scratch);
         self.asm().vector(AND_F32, operand_scratch, mask, yes);
         match self.place(dst, unit) {
-            Place::Register(old) => self.asm().vector(AND_NOT_F32, scratch, mask, Rm::Reg(old)),
-            Place::Memory(old) => self.asm().vector(AND_NOT_F32, scratch, mask, old),
-            Place::Nowhere => {}
+            Destination::Register(old) => self.asm().vector(AND_NOT_F32, scratch, mask, Rm::Reg(old)),
+            Destination::Memory(old) => self.asm().vector(AND_NOT_F32, scratch, mask, old),
+            Destination::Nowhere => {}
         }
         self.make(dst, unit, |e, dst| e.asm().vector(OR_F32, dst, scratch, Rm::Reg(operand_scratch)));
     }

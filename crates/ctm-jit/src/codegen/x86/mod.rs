@@ -58,8 +58,8 @@ pub mod transfer;
 pub mod transfer;
 mod vectors;
 
+use frame::CacheLine;
 pub use frame::Frame;
-use frame::Line;
 pub use isa::X86Target;
 use memmap2::{Mmap, MmapOptions};
 use mode::{FLUSHING, exchange_mode, mode_now, synchronise};

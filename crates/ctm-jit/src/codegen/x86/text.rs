@@ -2,7 +2,7 @@
 
 use super::lir::{Class, Negated, Src, Vector};
 use ctm_ir::text::fields::{Field, number};
-use ctm_ir::text::{Line, TextError};
+use ctm_ir::text::{TextError, TextLine};
 
 impl Field for Vector {
     const NAMED: bool = false;
@@ -11,7 +11,7 @@ impl Field for Vector {
         out.push_str(&format!("x{}", self.0));
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         line.parsed("vector: `x` and its number", |word, _| word.strip_prefix('x')?.parse().ok().map(Self))
     }
 }
@@ -29,7 +29,7 @@ impl Field for Src {
         }
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         let expected = "operand: a vector `x0`, bits `0x3f800000`, `uniform:` and a place of the table of uniform values, `frame:` or \
                         `broadcast:` and an offset in the frame";
         line.parsed(expected, |word, _| {
@@ -55,7 +55,7 @@ impl Field for Negated {
         out.push_str(NEGATED[usize::from(self.product) + 2 * usize::from(self.summand)]);
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         let number = line.one_of(&NEGATED, "role of a multiply-add")?;
         Ok(Self { product: number & 1 != 0, summand: number & 2 != 0 })
     }
@@ -75,7 +75,7 @@ impl Field for Class {
         });
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         let number = line.one_of(&["infinite", "not_finite"], "class of numbers")?;
         Ok([Self::Infinite, Self::NotFinite][number])
     }

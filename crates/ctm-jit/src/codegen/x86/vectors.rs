@@ -40,7 +40,7 @@ impl Access {
 
 /// The destination of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Destination {
     /// Into this register.
     Register(u8),
     /// Into memory.
@@ -68,7 +68,7 @@ pub trait Vectors: Sized {
     fn rm(&mut self, src: Src, unit: Self::Unit) -> Rm;
 
     /// The destination of a vector's results.
-    fn place(&self, vector: Vector, unit: Self::Unit) -> Place;
+    fn place(&self, vector: Vector, unit: Self::Unit) -> Destination;
 
     /// The rows of masks without a register: 2 and 3, where masks are vectors.
     fn mask_row(&self, k: K) -> Rm;
@@ -136,19 +136,19 @@ pub trait Vectors: Sized {
     /// Makes a vector with `make`, which is given the register to write; stores it when the vector has none.
     fn make(&mut self, vector: Vector, unit: Self::Unit, make: impl FnOnce(&mut Self, u8)) {
         match self.place(vector, unit) {
-            Place::Register(register) => make(self, register),
-            Place::Memory(row) => {
+            Destination::Register(register) => make(self, register),
+            Destination::Memory(row) => {
                 let scratch = self.target().scratch();
                 make(self, scratch);
                 self.store(scratch, row);
             }
-            Place::Nowhere => {}
+            Destination::Nowhere => {}
         }
     }
 
     /// Changes a vector in part.
     fn change(&mut self, vector: Vector, unit: Self::Unit, make: impl FnOnce(&mut Self, u8)) {
-        if let Place::Memory(row) = self.place(vector, unit) {
+        if let Destination::Memory(row) = self.place(vector, unit) {
             let scratch = self.target().scratch();
             self.asm().vector(MOVUPS_LOAD, scratch, 0, row);
         }
@@ -158,13 +158,13 @@ pub trait Vectors: Sized {
     /// Copies an operand to a vector.
     fn copy(&mut self, vector: Vector, src: Src, unit: Self::Unit) {
         match self.place(vector, unit) {
-            Place::Register(register) => self.load_into(register, src, unit),
-            Place::Memory(row) => {
+            Destination::Register(register) => self.load_into(register, src, unit),
+            Destination::Memory(row) => {
                 let scratch = self.target().scratch();
                 let from = self.reg(src, unit, scratch);
                 self.store(from, row);
             }
-            Place::Nowhere => {}
+            Destination::Nowhere => {}
         }
     }
 

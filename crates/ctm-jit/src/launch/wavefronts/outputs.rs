@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// One target, and the layout of its elements.
-pub struct Output<'a> {
+pub struct TargetOutput<'a> {
     target: Target,
     /// It has every column and row of the domain, in less than 2^31 bytes. An element has four channels of 8 bits, one
     /// of 16 bits, or 1 to 4 numbers.
@@ -75,7 +75,7 @@ impl Pairs {
     }
 }
 
-impl Output<'_> {
+impl TargetOutput<'_> {
     /// The element at a position, of 4 bytes.
     fn load(&self, at: Position) -> u32 {
         let cell = self.array.offset(at.i, at.j).and_then(|first| self.array.bytes.get(first / 4));
@@ -139,7 +139,7 @@ fn numbers(exports: &[usize]) -> impl Iterator<Item = usize> {
 /// The destinations of a launch's exports.
 pub struct Outputs<'a> {
     /// Its targets, in order, without those that drop their exports.
-    pub targets: Vec<Output<'a>>,
+    pub targets: Vec<TargetOutput<'a>>,
     /// The test before the store, if there is one.
     pub conditional: Option<ConditionalRows<'a>>,
     /// The operations that made the targets' elements, in the order of these; they are part of the program.
@@ -247,7 +247,7 @@ impl<'a> Outputs<'a> {
             let element_bytes = array.form.element_bytes(array.channels) as usize;
             let channel_bytes = array.form.channel(0).1 as u64;
             let pairs = if quads { Pairs::of(&array, domain, element_bytes) } else { Pairs::Apart };
-            outputs.push(Output { target, array, element_bytes, channel_bytes, from, pairs });
+            outputs.push(TargetOutput { target, array, element_bytes, channel_bytes, from, pairs });
         }
         Some(Self { targets: outputs, conditional: None, epilogues: &[], stored: Vec::new() })
     }
@@ -272,7 +272,7 @@ impl<'a> Outputs<'a> {
 
     /// The cells that a wavefront's lanes may store to, and no others: neighbours store theirs at the same time. The order is always the same.
     pub fn cells(&self, places: &Places) -> impl Iterator<Item = &[AtomicU32]> {
-        self.targets.iter().flat_map(move |Output { array, element_bytes, .. }| {
+        self.targets.iter().flat_map(move |TargetOutput { array, element_bytes, .. }| {
             // Quads side by side are two rows, which begin with the first quad's lanes 0 and 2.
             let is_rows = places.strip && places.inside == mask_of(places.lanes) && array.tiles.is_none();
             let (lanes, count) = if is_rows { (0b101, places.lanes / 2) } else { (places.inside, 1) };

@@ -246,7 +246,7 @@ impl Waves {
 
 /// The source of a variable's start values in the lanes of a wavefront.
 #[derive(Clone)]
-enum Source<'a> {
+enum StartSource<'a> {
     /// Numbers that are rounded.
     Rounded(Ramp),
     /// The low 32 bits of whole numbers; `any`: of any size.
@@ -264,7 +264,7 @@ enum Source<'a> {
 /// The start values of these variables in the lanes of a wavefront.
 #[derive(Clone)]
 pub struct Starts<'a> {
-    sources: Vec<Source<'a>>,
+    sources: Vec<StartSource<'a>>,
     /// Of each exact sum: its place among the sources, and each lane's difference from the first one, where lanes have
     /// their usual offsets.
     exact: Vec<(usize, Single, [f32; LANES])>,
@@ -296,7 +296,7 @@ impl<'a> Starts<'a> {
     ) -> Self {
         let (own, stored) = variables.split_at(variables.partition_point(|var| var.index() < 4 * first_stored));
         let mut starts = Self::new(own, given, place);
-        starts.sources.extend(stored.iter().map(|_| Source::Stored));
+        starts.sources.extend(stored.iter().map(|_| StartSource::Stored));
         starts
     }
 
@@ -316,26 +316,27 @@ impl<'a> Starts<'a> {
             let divides = |divisor: &Divisor<'_>| plane().is_some_and(|plane| divisor.divides(plane, element));
             let divided = divisor.is_some_and(|divisor| divides(&divisor));
             let of_ramp = |ramp: Ramp| match ramp.makes(i1, j1) {
-                _ if divided => Source::Quotient(ramp),
-                Makes::Single => Source::Exact(ramp),
-                Makes::Rounded => Source::Rounded(ramp),
-                makes => Source::Bits { ramp, any: makes == Makes::AnyBits },
+                _ if divided => StartSource::Quotient(ramp),
+                Makes::Single => StartSource::Exact(ramp),
+                Makes::Rounded => StartSource::Rounded(ramp),
+                makes => StartSource::Bits { ramp, any: makes == Makes::AnyBits },
             };
-            row.map(|row| Source::Row(row.bits)).or_else(|| Ramp::of(register, element, planes).map(of_ramp))
+            row.map(|row| StartSource::Row(row.bits)).or_else(|| Ramp::of(register, element, planes).map(of_ramp))
         };
-        let sources: Vec<Source<'a>> = variables.iter().filter_map(source).collect();
+        let sources: Vec<StartSource<'a>> = variables.iter().filter_map(source).collect();
         let ramps = || {
             sources.iter().filter_map(|source| match source {
-                Source::Row(_) | Source::Stored => None,
-                Source::Rounded(ramp) | Source::Bits { ramp, .. } | Source::Exact(ramp) | Source::Quotient(ramp) => {
-                    Some(ramp)
-                }
+                StartSource::Row(_) | StartSource::Stored => None,
+                StartSource::Rounded(ramp)
+                | StartSource::Bits { ramp, .. }
+                | StartSource::Exact(ramp)
+                | StartSource::Quotient(ramp) => Some(ramp),
             })
         };
         let are_finite = ramps().all(|ramp| ramp.bound(i1, j1).is_finite());
         let are_normal = divisor.is_none() && ramps().all(Ramp::is_normal);
-        let exact = |(row, source): (usize, &Source<'a>)| {
-            let Source::Exact(ramp) = source else { return None };
+        let exact = |(row, source): (usize, &StartSource<'a>)| {
+            let StartSource::Exact(ramp) = source else { return None };
             let added = |lane: usize| ramp.offset([to_the_right[lane], down[lane]]);
             Some((row, ramp.single(), std::array::from_fn(added)))
         };
@@ -353,7 +354,7 @@ impl<'a> Starts<'a> {
 
     /// The number of those that targets hold, the last ones.
     pub fn count_stored(&self) -> usize {
-        self.sources.iter().rev().take_while(|source| matches!(source, Source::Stored)).count()
+        self.sources.iter().rev().take_while(|source| matches!(source, StartSource::Stored)).count()
     }
 
     /// Fills a row for each variable.
@@ -379,28 +380,28 @@ impl<'a> Starts<'a> {
     fn fill_at(&self, places: &Places, usual: bool, at: impl Fn(usize) -> [u32; 2], rows: &mut [Row]) {
         for (source, row) in self.sources.iter().zip(&mut *rows) {
             match source {
-                Source::Row(bits) => {
+                StartSource::Row(bits) => {
                     let first = usize::try_from(places.first).unwrap_or(usize::MAX).min(bits.len());
                     let bits = &bits[first..bits.len().min(first + places.lanes)];
                     let (there, beyond) = row.split_at_mut(bits.len());
                     there.copy_from_slice(bits);
                     beyond.fill(0);
                 }
-                Source::Exact(ramp) if !usual => {
+                StartSource::Exact(ramp) if !usual => {
                     let single = ramp.single();
                     places.fill(row, |lane| single.at(at(lane)).to_bits());
                 }
-                Source::Exact(_) | Source::Quotient(_) | Source::Stored => {}
-                Source::Rounded(ramp) => places.fill(row, |lane| ramp.rounded(at(lane), 1.0)),
-                Source::Bits { ramp, any: false } => places.fill(row, |lane| ramp.bits(at(lane))),
-                Source::Bits { ramp, any: true } => places.fill(row, |lane| ramp.any_bits(at(lane))),
+                StartSource::Exact(_) | StartSource::Quotient(_) | StartSource::Stored => {}
+                StartSource::Rounded(ramp) => places.fill(row, |lane| ramp.rounded(at(lane), 1.0)),
+                StartSource::Bits { ramp, any: false } => places.fill(row, |lane| ramp.bits(at(lane))),
+                StartSource::Bits { ramp, any: true } => places.fill(row, |lane| ramp.any_bits(at(lane))),
             }
         }
         let Some(divisor) = &self.divisor else { return };
         let mut reciprocals = [0.0; LANES];
         places.fill(&mut reciprocals, |lane| 1.0 / divisor.at(at(lane)));
         for (source, row) in self.sources.iter().zip(rows) {
-            if let Source::Quotient(ramp) = source {
+            if let StartSource::Quotient(ramp) = source {
                 places.fill(row, |lane| ramp.rounded(at(lane), reciprocals[lane]));
             }
         }

@@ -1,14 +1,14 @@
 //! Spans: consecutive wavefronts in one call of machine code.
 
 use super::{Direct, Task};
-use crate::codegen::x86::masked::spans::Given;
+use crate::codegen::x86::masked::spans::SpanParameters;
 use crate::passes::table::Pass;
 use crate::runtime::batches::written;
 use crate::runtime::wavefronts::Wavefronts;
 
 /// The parameters of a thread's spans.
 pub struct Spans<'a> {
-    given: Given<'a>,
+    given: SpanParameters<'a>,
     /// Wavefronts of a call: code that does not count instructions down does not test the stop flag.
     most: u64,
 }
@@ -28,7 +28,8 @@ impl<'a> Spans<'a> {
         }
         let bound = of.program.bound.filter(|&bound| bound <= of.per_look);
         let most = bound.map_or(u64::MAX, |bound| (8 * of.per_look / bound.max(1)).max(1));
-        let given = Given { waves: &of.waves, starts: &of.starts, outputs: direct.outputs, covered: of.covered };
+        let given =
+            SpanParameters { waves: &of.waves, starts: &of.starts, outputs: direct.outputs, covered: of.covered };
         Some(Self { most, given })
     }
 }

@@ -10,7 +10,7 @@ use crate::runtime::batches::{EndedAt, Launched, Result, each_lane};
 use crate::runtime::wavefronts::{Done, Wavefronts};
 use crate::runtime::worker::Job;
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::pvs::{Launch, Outputs, run_launch};
+use ctm_exec::pvs::{Outputs, PvsLaunch, run_launch};
 use ctm_exec::r700::Written;
 use ctm_exec::watch::Watch;
 use ctm_exec::{Budget, Control, Counters, Domain, Fault, Position, StartRow};
@@ -19,7 +19,7 @@ use std::borrow::Cow;
 
 /// The launch, and its results so far.
 pub struct Pvs<'a> {
-    launch: &'a Launch<'a>,
+    launch: &'a PvsLaunch<'a>,
     control: &'a Control,
     /// The table of uniform values.
     uniforms: Vec<u32>,
@@ -31,7 +31,7 @@ pub struct PvsInputs(Vec<(u8, u8, Vec<u32>)>);
 
 impl PvsInputs {
     /// The inputs that a program reads.
-    pub fn new(launch: &Launch<'_>, artifact: &Artifact) -> Self {
+    pub fn new(launch: &PvsLaunch<'_>, artifact: &Artifact) -> Self {
         let column = |var: &ctm_ir::masked::Var| {
             let (register, component) = (var.index() / 4, var.index() % 4);
             let bits = launch.vertices.iter().map(|inputs| inputs[register][component]).collect();
@@ -51,7 +51,7 @@ impl PvsInputs {
 
 impl<'a> Pvs<'a> {
     /// A launch that has not begun.
-    pub fn new(launch: &'a Launch<'a>, artifact: &'a Artifact, control: &'a Control) -> Self {
+    pub fn new(launch: &'a PvsLaunch<'a>, artifact: &'a Artifact, control: &'a Control) -> Self {
         // Constants of the program are those of the machine from the base on; there are none beyond the greatest address.
         let base = usize::from(launch.program.const_base);
         let constants = launch.constants.get(base..).unwrap_or_default();
@@ -66,7 +66,7 @@ impl<'a> Pvs<'a> {
 
     /// Its wavefronts: a lane is a vertex.
     pub fn wavefronts(
-        launch: &'a Launch<'a>,
+        launch: &'a PvsLaunch<'a>,
         artifact: &'a Artifact,
         rows: &[StartRow<'a>],
         (watch, backend): (&'a Watch, Backend),
@@ -121,7 +121,7 @@ impl Launched for Pvs<'_> {
             let pc = self.launch.program.first.into();
             return Err(Fault { kind: part.fault_kind(), pc, position: placed(first) });
         }
-        let launch = Launch { vertices: &self.launch.vertices[first..end], one_thread: true, ..*self.launch };
+        let launch = PvsLaunch { vertices: &self.launch.vertices[first..end], one_thread: true, ..*self.launch };
         let outputs = run_launch(self.control, &launch).map_err(|fault| Fault {
             position: placed(first + fault.position.map_or(0, |position| position.i as usize)),
             ..fault

@@ -1,9 +1,9 @@
 //! R700 programs, lowered once and cached by all parameters of lowering.
 
-use crate::compile::Source;
-use crate::compile::program::Program;
+use crate::compile::LoweringInput;
+use crate::compile::program::CompiledProgram;
 use crate::launch::wavefronts::places::{Waves, row_element};
-use crate::runtime::options::Options;
+use crate::runtime::options::LoweringOptions;
 #[cfg(target_arch = "x86_64")]
 use crate::runtime::streams::Streams;
 use ctm_exec::Counters;
@@ -54,7 +54,7 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
 
 /// A program, ready to run.
 pub struct Artifact {
-    program: Program,
+    program: CompiledProgram,
     /// Its form for streams, if it is uniform; made when first needed.
     #[cfg(target_arch = "x86_64")]
     pub uniform: OnceLock<Option<crate::stream::uniform::Uniform>>,
@@ -66,9 +66,9 @@ pub struct Artifact {
 }
 
 impl Deref for Artifact {
-    type Target = Program;
+    type Target = CompiledProgram;
 
-    fn deref(&self) -> &Program {
+    fn deref(&self) -> &CompiledProgram {
         &self.program
     }
 }
@@ -76,7 +76,7 @@ impl Deref for Artifact {
 impl Artifact {
     /// The program of a launch; `None` when it is left to the reference interpreter.
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there are no streams"))]
-    pub fn new(launch: &Launch<'_>, options: &Options) -> Option<Self> {
+    pub fn new(launch: &Launch<'_>, options: &LoweringOptions) -> Option<Self> {
         let gprs = usize::from(launch.program.gprs).clamp(1, ctm_isa::r700::GPRS);
         let mut given = vec![false; Var::COUNT];
         for plane in launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs) {
@@ -87,7 +87,7 @@ impl Artifact {
         }
         epilogues::stored(launch)?.into_iter().for_each(|(var, _)| given[var.index()] = true);
         let whole = Waves::of(launch).is_of_quads();
-        let program = Program::new(Source::R700(launch), whole, launch.wavefront.lanes(), &given)?;
+        let program = CompiledProgram::new(LoweringInput::R700(launch), whole, launch.wavefront.lanes(), &given)?;
         let code = &program.code;
         let spaces = code.stores.iter().filter_map(written_space);
         let reads = |written| {

@@ -19,7 +19,7 @@ use crate::{
         stream::{InputView, Surfaces},
     },
     runtime::streams,
-    stream::affine::Given,
+    stream::affine::LaunchParameters,
     stream::uniform::Uniform,
 };
 use ctm_exec::engine::MemoryFault;
@@ -205,7 +205,7 @@ impl Launched for R700<'_> {
         let gprs = usize::from(launch.program.gprs).clamp(1, ctm_isa::r700::GPRS);
         let planes: Vec<_> = launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs).copied().collect();
         let (domain, threads, watch) = (launch.domain, launch.threads, Some(of.watch));
-        let given = Given { domain, planes: &planes, constants: &constants, threads, watch };
+        let given = LaunchParameters { domain, planes: &planes, constants: &constants, threads, watch };
         let (waves, count) =
             ((&of.waves, of.lanes), |visits: &[u64], lanes, all: &mut _| artifact.count(visits, lanes, all));
         let mut counters = streams::run(&artifact.streams, of, uniform, &given, &surfaces, waves, count)?;
@@ -236,7 +236,7 @@ impl Launched for R700<'_> {
         let bindings = bindings(launch, artifact, reads);
         let run = |of: &Wavefronts<'_>, launch: &Launch<'_>| {
             let reference = |group: u64, counters: &mut Counters| {
-                let mut memory = Reader { memory: reads, outputs: &outputs };
+                let mut memory = ExportMemory { memory: reads, outputs: &outputs };
                 interpret(launch, of, group, &mut memory, counters)
             };
             let mut done = Done::new(of);
@@ -320,7 +320,7 @@ fn texture(memory: &dyn Memory, (resource, sampler): (u8, u8)) -> Option<Texture
 }
 
 /// Memory for groups that only export, to mapped arrays.
-struct Reader<'a> {
+struct ExportMemory<'a> {
     memory: &'a dyn Memory,
     outputs: &'a Outputs<'a>,
 }
@@ -329,7 +329,7 @@ fn only_reads() -> MemoryFault {
     MemoryFault { what: "memory".into(), address: None, reason: "the program was taken for one that only reads".into() }
 }
 
-impl Memory for Reader<'_> {
+impl Memory for ExportMemory<'_> {
     ctm_exec::forward_r700_reads!(memory);
 
     fn load(&self, space: Space, dword: u64) -> Result<u32, MemoryFault> {

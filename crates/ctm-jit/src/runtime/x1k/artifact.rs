@@ -1,13 +1,13 @@
 //! X1K programs, lowered once and cached by all parameters of lowering.
 
 use crate::compile::observe::Observer;
-use crate::compile::program::Program;
-use crate::compile::{Source, masked_form};
+use crate::compile::program::CompiledProgram;
+use crate::compile::{LoweringInput, masked_form};
 use crate::launch::lanes::LANES;
 use crate::launch::wavefronts::places::row_element;
 use crate::launch::wavefronts::wave;
 use crate::passes::table::Pass;
-use crate::runtime::options::Options;
+use crate::runtime::options::LoweringOptions;
 #[cfg(target_arch = "x86_64")]
 use crate::runtime::streams::Streams;
 use ctm_exec::Counters;
@@ -59,10 +59,10 @@ pub const CONDITIONAL: usize = Var::export(4, 0).index() - Var::export(0, 0).ind
 
 /// The program for one group, or (`is_joint`) for several that share one decision. `given`: variables with start
 /// values.
-pub fn with_masks(graph: &Code, is_joint: bool, given: &[bool]) -> Program {
+pub fn with_masks(graph: &Code, is_joint: bool, given: &[bool]) -> CompiledProgram {
     let lanes = if is_joint { wave::LANES } else { LANES };
-    let form = masked_form(Source::X1k { graph, is_joint }, false, &mut Observer::of_environment());
-    Program::of_form(form.unwrap_or_default(), lanes, given)
+    let form = masked_form(LoweringInput::X1k { graph, is_joint }, false, &mut Observer::of_environment());
+    CompiledProgram::of_form(form.unwrap_or_default(), lanes, given)
 }
 
 /// A program, ready to run.
@@ -76,7 +76,7 @@ pub struct Artifact {
     /// Its form for one group at a time.
     pub code: Code,
     /// The same with masks, for as many groups as may run together; made when first needed.
-    program: OnceLock<Program>,
+    program: OnceLock<CompiledProgram>,
     counts: bool,
     /// The variables with start values.
     given: Vec<bool>,
@@ -91,11 +91,11 @@ pub struct Artifact {
 
 impl Artifact {
     /// The program of a launch; `None` when it is left to the reference interpreter.
-    pub fn new(launch: &Launch<'_>, options: &Options) -> Option<Self> {
+    pub fn new(launch: &Launch<'_>, options: &LoweringOptions) -> Option<Self> {
         Self::relying(launch, options, Pass::Moderate.is_on())
     }
 
-    fn relying(launch: &Launch<'_>, options: &Options, relies: bool) -> Option<Self> {
+    fn relying(launch: &Launch<'_>, options: &LoweringOptions, relies: bool) -> Option<Self> {
         let mut artifact = Self::of(launch, options, relies)?;
         let covered = Pass::Covered.is_on().then(|| for_covered_groups(launch.program));
         if let Some(program) = covered.flatten() {
@@ -106,7 +106,7 @@ impl Artifact {
     }
 
     /// The program for the constants of a launch: itself, unless its assumptions about them fail.
-    pub fn for_constants(&self, launch: &Launch<'_>, options: &Options) -> Option<&Self> {
+    pub fn for_constants(&self, launch: &Launch<'_>, options: &LoweringOptions) -> Option<&Self> {
         let constants = launch.constants.float.as_flattened();
         let moderate = |of: &Self| {
             of.code
@@ -121,7 +121,7 @@ impl Artifact {
     }
 
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there are no streams"))]
-    fn of(launch: &Launch<'_>, options: &Options, relies: bool) -> Option<Self> {
+    fn of(launch: &Launch<'_>, options: &LoweringOptions, relies: bool) -> Option<Self> {
         let code = lower_launch(launch, Asked { counts: launch.counters, relies })?;
         let stored = epilogues::stored(launch)?;
         let mut given = vec![false; Var::COUNT];
@@ -165,7 +165,7 @@ impl Artifact {
     }
 
     /// The program with masks, for as many groups as may run together.
-    pub fn program(&self) -> &Program {
+    pub fn program(&self) -> &CompiledProgram {
         self.program.get_or_init(|| {
             // The writes of groups are recorded by wavefronts of one group.
             let is_joint = !self.code.writes && !self.counts && Pass::Joint.is_on() && joint::holds(&self.code);

@@ -2,7 +2,7 @@
 
 use super::artifact::{Artifact, CONDITIONAL};
 use crate::codegen::backend::Backend;
-use crate::compile::program::Program;
+use crate::compile::program::CompiledProgram;
 use crate::launch::direct::{Arrays, Views, binding};
 use crate::launch::lanes::{LANES, count_lookups};
 use crate::launch::wavefronts::conditional::ConditionalRows;
@@ -19,7 +19,7 @@ use crate::runtime::worker::Job;
 use crate::{
     codegen::x86::stream::{InputView, Surfaces},
     runtime::streams,
-    stream::affine::Given,
+    stream::affine::LaunchParameters,
 };
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::{Cells, Written};
@@ -49,7 +49,7 @@ fn cells(elements: Elements<&mut [u8]>) -> Elements<Cells<'_>> {
 }
 
 /// The table of uniform values.
-fn uniforms<'l>(launch: &Launch<'l>, program: &Program) -> Cow<'l, [u32]> {
+fn uniforms<'l>(launch: &Launch<'l>, program: &CompiledProgram) -> Cow<'l, [u32]> {
     let mut table = Cow::Borrowed(launch.constants.float.as_flattened());
     computed::append(&program.code.computed, &mut table);
     table
@@ -203,7 +203,7 @@ impl Launched for X1k<'_> {
         let lanes = launch.group.lanes();
         let waves = (&Waves::new(launch.domain, lanes, true), lanes);
         let count = |visits: &[u64], lanes, counters: &mut Counters| artifact.count(visits, lanes, counters);
-        let given = Given::of(launch, Some(of.watch));
+        let given = LaunchParameters::of(launch, Some(of.watch));
         let mut counters = streams::run(own, of, uniform, &given, &surfaces, waves, count)?;
         counters.active_lanes = executed * counters.processors;
         // The block that only begins comes first, then those of the code.

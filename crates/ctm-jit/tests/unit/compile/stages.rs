@@ -5,8 +5,8 @@ use crate::codegen::x86::masked::{Assumed, Variant, occurs};
 use crate::codegen::x86::{X86Target, masked};
 use crate::compile::machine::Inputs;
 use crate::compile::observe::Observer;
-use crate::compile::program::Program;
-use crate::compile::{Source, Stage, machine_code, masked_form};
+use crate::compile::program::CompiledProgram;
+use crate::compile::{LoweringInput, Stage, machine_code, masked_form};
 use crate::tests::cost::Print;
 use crate::tests::occurs as x1k;
 use ctm_exec::Domain;
@@ -21,7 +21,7 @@ use std::path::Path;
 const TARGETS: [X86Target; 3] = X86Target::ALL;
 
 /// Compiles a program for every target, and reads each text back.
-fn check(name: &str, source: Source<'_>, lanes: usize, code: &mut [Print; 3]) -> bool {
+fn check(name: &str, source: LoweringInput<'_>, lanes: usize, code: &mut [Print; 3]) -> bool {
     let mut given = vec![false; Var::COUNT];
     given[..4].fill(true);
     for stage in [Stage::Lower, Stage::Masks] {
@@ -37,7 +37,7 @@ fn check(name: &str, source: Source<'_>, lanes: usize, code: &mut [Print; 3]) ->
     let text = form.code.to_string();
     let read = Code::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
     assert!(read == form.code, "{name}: {read:?}\n{:?}\n{text}", form.code);
-    let program = Program::of_form(form, lanes, &given);
+    let program = CompiledProgram::of_form(form, lanes, &given);
     for (target, code) in TARGETS.into_iter().zip(code) {
         let variant = Variant { target, ordinary: false, counts: true, fuel: false, narrows: true };
         let (start, exports, assumed) = (&program.start, &program.exports, Assumed::default());
@@ -70,7 +70,7 @@ fn texts_of_x1k_programs_read_back() {
     let mut programs: Vec<(String, isa::Program)> =
         paths.iter().map(|path| (path.display().to_string(), x1k::program(path))).collect();
     programs.extend((0..60).map(|seed| {
-        let shape = isa::random::Shape {
+        let shape = isa::random::RandomContents {
             instructions: 40,
             flow: if seed % 2 == 0 { isa::random::FlowControl::Statements } else { isa::random::FlowControl::Raw },
             inputs: 2,
@@ -88,7 +88,7 @@ fn texts_of_x1k_programs_read_back() {
             if is_joint && !joint::holds(&graph) {
                 continue;
             }
-            let source = Source::X1k { graph: &graph, is_joint };
+            let source = LoweringInput::X1k { graph: &graph, is_joint };
             compiled += usize::from(check(name, source, if is_joint { 64 } else { 16 }, &mut code));
         }
     }
@@ -102,7 +102,11 @@ fn texts_of_r700_programs_read_back() {
     let constants = Constants { loops: [turns; 32], ..Constants::default() };
     let mut programs = occurs::programs();
     programs.extend((0..60).map(|seed| {
-        let shape = r700::random::Shape { clauses: 6, groups: 5, ..r700::random::Shape::all(ProgramStage::Pixel) };
+        let shape = r700::random::RandomContents {
+            clauses: 6,
+            groups: 5,
+            ..r700::random::RandomContents::all(ProgramStage::Pixel)
+        };
         (format!("random {seed}"), r700::random::program(seed, &shape))
     }));
     let (mut compiled, mut code) = (0, <[Print; 3]>::default());
@@ -110,7 +114,7 @@ fn texts_of_r700_programs_read_back() {
         let stage = program.stage.unwrap_or(ProgramStage::Pixel);
         let launch = Launch::new(program, &constants, Domain { i0: 0, j0: 0, i1: 15, j1: 3 });
         let launch = Launch { stage, planes: &[Plane::position(0)], ..launch };
-        compiled += usize::from(check(name, Source::R700(&launch), 64, &mut code));
+        compiled += usize::from(check(name, LoweringInput::R700(&launch), 64, &mut code));
     }
     println!("R700: {}; {}; {}", code[0], code[1], code[2]);
     assert!(compiled > 100, "{compiled} of {}", programs.len());

@@ -17,11 +17,11 @@ fn code(blocks: Vec<Block>) -> Code {
 fn end(depth: usize, alu: u32, again: u16, left: u16) -> Block {
     let count = M::count(depth);
     let ops = vec![MaskOp::Add(count, -1, false), MaskOp::IfNot0(M::PASS, M::PASS, count)];
-    block(alu, ops, End::Branch { mask: M::PASS, none: Target::Block(left), some: Target::Block(again) })
+    block(alu, ops, End::Branch { mask: M::PASS, none: JumpTarget::Block(left), some: JumpTarget::Block(again) })
 }
 
 fn start(depth: usize, iterations: i32, next: u16) -> Block {
-    block(0, vec![MaskOp::Number(M::count(depth), iterations)], End::Next(Target::Block(next)))
+    block(0, vec![MaskOp::Number(M::count(depth), iterations)], End::Next(JumpTarget::Block(next)))
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn loops_multiply() {
     let blocks = vec![
         start(0, 3, 1),
         Block { tally: Tally { alu: 10, ..Tally::default() }, ..start(1, 4, 2) },
-        block(100, vec![], End::Next(Target::Block(3))),
+        block(100, vec![], End::Next(JumpTarget::Block(3))),
         end(1, 1000, 2, 4),
         end(0, 2, 1, 5),
         block(5, vec![], End::Stop),
@@ -41,14 +41,14 @@ fn loops_multiply() {
 #[test]
 fn what_does_not_end_has_no_bound() {
     let forever = |next| vec![block(1, vec![], End::Next(next)), block(1, vec![], End::Stop)];
-    assert_eq!(instructions(&code(forever(Target::Block(0)))), None);
-    assert_eq!(instructions(&code(forever(Target::Reference))), None);
-    assert_eq!(instructions(&code(forever(Target::Block(1)))), Some(2));
+    assert_eq!(instructions(&code(forever(JumpTarget::Block(0)))), None);
+    assert_eq!(instructions(&code(forever(JumpTarget::Reference))), None);
+    assert_eq!(instructions(&code(forever(JumpTarget::Block(1)))), Some(2));
     // A loop that begins anew inside of itself.
     let blocks = vec![start(0, 3, 1), end(0, 1, 0, 2), block(1, vec![], End::Stop)];
     assert_eq!(instructions(&code(blocks)), None);
     // A loop with a path around its end.
-    let round = End::Branch { mask: M::PASS, none: Target::Block(1), some: Target::Block(2) };
+    let round = End::Branch { mask: M::PASS, none: JumpTarget::Block(1), some: JumpTarget::Block(2) };
     let blocks = vec![start(0, 3, 1), block(1, vec![], round), end(0, 1, 1, 3), block(1, vec![], End::Stop)];
     assert_eq!(instructions(&code(blocks)), None);
 }

@@ -16,7 +16,7 @@ fn who_is_active_stays_true_where_nothing_but_variables_is_read() {
         Op::Set { var: Var(2), value: Value(0), under: M::EXISTING },
         Op::Mask(MaskOp::Copy(M::ACTIVE, m)),
     ];
-    let next = |id: u16| End::Next(Target::Block(id));
+    let next = |id: u16| End::Next(JumpTarget::Block(id));
     let mut code = Code {
         blocks: vec![block(&some, next(1)), block(&[restored], next(2)), block(&read, End::Stop)],
         ..Code::default()

@@ -5,7 +5,7 @@ use crate::draw::names::{COMBINES, FACTORS, LOGIC, STENCIL_OPS};
 use crate::draw::plan::{Cull, DrawPlan, Mixing};
 use crate::job::Reader;
 use crate::job::r700::COMPARES;
-use crate::job::tree::{Node, Table, Value};
+use crate::job::tree::{PlacedValue, Table, Value};
 use ctm_draw::state::{AlphaTest, Blend, BlendEquation, DepthOffset, Fill, Rect, StencilFace, Stipple};
 
 impl Reader {
@@ -134,7 +134,7 @@ impl Reader {
         }
     }
 
-    fn stencil(&mut self, node: &Node) -> Option<StencilFace> {
+    fn stencil(&mut self, node: &PlacedValue) -> Option<StencilFace> {
         let table = self.section(node, &STENCIL)?;
         let mut face = StencilFace::default();
         if let Some(compare) = table.get("compare").and_then(|node| self.choice("compare", node, &COMPARES)) {
@@ -155,7 +155,7 @@ impl Reader {
         Some(face)
     }
 
-    fn blend(&mut self, node: &Node) -> Option<Blend> {
+    fn blend(&mut self, node: &PlacedValue) -> Option<Blend> {
         if matches!(node.value, Value::String(_)) {
             return self.choice("blend", node, &Mixing::ALL).and_then(Mixing::blend);
         }
@@ -175,7 +175,7 @@ impl Reader {
         Some(Blend { colour, alpha: (alpha != colour).then_some(alpha) })
     }
 
-    fn channels(&mut self, node: &Node) -> Option<u8> {
+    fn channels(&mut self, node: &PlacedValue) -> Option<u8> {
         let text = self.string("mask", node)?;
         let mut mask = 0;
         for letter in text.chars() {

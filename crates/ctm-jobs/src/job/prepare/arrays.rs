@@ -5,7 +5,7 @@ use crate::job::load::read_file;
 use crate::job::located::{Data, Located};
 use crate::job::surface::Elements;
 use ctm_device::mc::Format;
-use ctm_files::array::{Array, ArrayError, Kind, Layout, RawFormat, RawShape};
+use ctm_files::array::{Array, ArrayError, ArrayFileKind, Layout, RawFormat, RawShape};
 use ctm_files::render::Report;
 use std::path::Path;
 use std::sync::Arc;
@@ -39,8 +39,8 @@ fn read_elements(
 ) -> Result<Elements, Box<Report>> {
     let error = |rule, message: String| Box::new(at.error(rule, message));
     let bad = |e: ArrayError| error("bad-array", format!("{}: {e}", path.display()));
-    let Some(kind) = Kind::of(path) else {
-        let message = format!("{} names no kind of array; known are {}", path.display(), Kind::EXTENSIONS);
+    let Some(kind) = ArrayFileKind::of(path) else {
+        let message = format!("{} names no kind of array; known are {}", path.display(), ArrayFileKind::EXTENSIONS);
         return Err(error("unknown-extension", message));
     };
     let shape = match (size, format) {
@@ -54,7 +54,7 @@ fn read_elements(
         }
         _ => None,
     };
-    let file_kind = Kind::file_kind(path);
+    let file_kind = ArrayFileKind::file_kind(path);
     if let Ok(mut file) = ctm_files::open(path, file_kind)
         && let Some(layout) = Layout::of(kind, &mut file, shape).map_err(bad)?
     {

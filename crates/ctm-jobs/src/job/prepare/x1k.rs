@@ -3,7 +3,7 @@
 use crate::job::checker::{Checker, not_read, too_many_rows, unknown_name, unread, varying};
 use crate::job::load::Loaded;
 use crate::job::located::Located;
-use crate::job::machine::Stored;
+use crate::job::machine::StoredForm;
 use crate::job::model::{FromOutput, Job, Output, Pass, ProgramInfo};
 use crate::job::read::is_flag;
 use crate::job::ready::{OutputRead, Own, Ready, ReadyOutput, ReadyTexture};
@@ -326,12 +326,12 @@ impl Checker {
                 );
                 self.error(&output.slot, "output-too-small", message);
             }
-            let format = Some(output.format.unwrap_or(Stored::Device(format)));
+            let format = Some(output.format.unwrap_or(StoredForm::Device(format)));
             out.push(ReadyOutput { slot, output: Output { format, ..output.clone() } });
         }
         for &slot in written {
             if !out.iter().any(|o| o.slot == slot) {
-                let format = Some(Stored::Device(format));
+                let format = Some(StoredForm::Device(format));
                 let output = Output { format, ..Output::new(Ref::Index(slot)) };
                 out.push(ReadyOutput { slot, output });
             }

@@ -5,7 +5,7 @@ use crate::job::located::{Data, Located};
 use ctm_device::mc::Format;
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::formats::Format as TexelFormat;
-use ctm_files::array::{Array, ArrayError, Items, Kind, RawFormat, RawShape, Values, dwords};
+use ctm_files::array::{Array, ArrayError, ArrayFileKind, Items, RawFormat, RawShape, Values, dwords};
 use ctm_files::render::Report;
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn bad(at: &Located<Data>, e: &ArrayError) -> Wrong {
 }
 
 fn file(path: &Path, at: &Located<Data>) -> Result<Vec<u8>, Wrong> {
-    read_file(path, Kind::file_kind(path), at.place.as_ref()).map_err(|e| Box::new(e.reports()[0].clone()))
+    read_file(path, ArrayFileKind::file_kind(path), at.place.as_ref()).map_err(|e| Box::new(e.reports()[0].clone()))
 }
 
 fn array_bytes(array: &Array) -> Vec<u8> {
@@ -35,12 +35,12 @@ pub(super) fn bytes(data: &Located<Data>) -> Result<Vec<u8>, Wrong> {
         Data::File(path) => path,
     };
     let bytes = file(path, data)?;
-    match Kind::of(path) {
-        Some(Kind::Npy) => Items::from_npy(&bytes).map(|items| items.bytes).map_err(|e| bad(data, &e)),
-        Some(kind @ (Kind::Png | Kind::Pfm)) => {
+    match ArrayFileKind::of(path) {
+        Some(ArrayFileKind::Npy) => Items::from_npy(&bytes).map(|items| items.bytes).map_err(|e| bad(data, &e)),
+        Some(kind @ (ArrayFileKind::Png | ArrayFileKind::Pfm)) => {
             Array::samples(kind, &bytes).map(|array| array_bytes(&array)).map_err(|e| bad(data, &e))
         }
-        Some(Kind::Raw) | None => Ok(bytes),
+        Some(ArrayFileKind::Raw) | None => Ok(bytes),
     }
 }
 
@@ -49,7 +49,7 @@ pub(super) fn constants(data: &Located<Data>) -> Result<Vec<[u32; 4]>, Wrong> {
     let wrong = |message: String| bad(data, &ArrayError::new(message));
     let words = match &data.value {
         Data::Array(array) => array.to_f32().iter().map(|v| v.to_bits()).collect(),
-        Data::File(path) if Kind::of(path) == Some(Kind::Npy) => {
+        Data::File(path) if ArrayFileKind::of(path) == Some(ArrayFileKind::Npy) => {
             let items = Items::from_npy(&file(path, data)?).map_err(|e| bad(data, &e))?;
             if items.item_bytes != 4 {
                 let message = format!("items have {} bytes, constants are made of items of 4 bytes", items.item_bytes);
@@ -78,12 +78,13 @@ pub(super) fn texels(
     let array = match &data.value {
         Data::Array(array) => array,
         Data::File(path) => {
-            let Some(kind) = Kind::of(path) else {
-                let message = format!("{} names no kind of array; known are {}", path.display(), Kind::EXTENSIONS);
+            let Some(kind) = ArrayFileKind::of(path) else {
+                let message =
+                    format!("{} names no kind of array; known are {}", path.display(), ArrayFileKind::EXTENSIONS);
                 return Err(Box::new(data.error("unknown-extension", message)));
             };
             let bytes = file(path, data)?;
-            if kind == Kind::Npy
+            if kind == ArrayFileKind::Npy
                 && let Ok(items) = Items::from_npy(&bytes)
                 && items.item_bytes == 4
                 && items.class != b'f'

@@ -43,5 +43,6 @@ pub(crate) use ctm_files::r700::{uses, uses_memory};
 pub use ctm_launch::r700::target_of;
 pub(crate) use model::{COMPARES, FILTERS, MIPS, WRAPS};
 pub use model::{
-    ConstantBuffer, Contents, Elements, FetchBuffer, KINDS, MemoryBlock, R700Pass, R700Texture, Vertex, target_slot,
+    ConstantBuffer, Contents, FetchBuffer, KINDS, MemoryBlock, R700Pass, R700Texture, SavedElements, Vertex,
+    target_slot,
 };

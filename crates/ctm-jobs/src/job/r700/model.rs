@@ -123,24 +123,24 @@ pub struct MemoryBlock {
 /// assert_eq!(named.1, Elements { items: ItemType::Float32, channels: 1 });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Elements {
+pub struct SavedElements {
     /// The type of its values.
     pub items: ItemType,
     /// How many of x, y, z, w: 1, 2 or 4.
     pub channels: usize,
 }
 
-impl Default for Elements {
+impl Default for SavedElements {
     fn default() -> Self {
         Self { items: ItemType::Float32, channels: 4 }
     }
 }
 
-impl Elements {
+impl SavedElements {
     /// All of them, by the names that people type.
     pub const NAMES: [(&'static str, Self); 9] = {
-        const fn of(items: ItemType, channels: usize) -> Elements {
-            Elements { items, channels }
+        const fn of(items: ItemType, channels: usize) -> SavedElements {
+            SavedElements { items, channels }
         }
         [
             ("float32_1", of(ItemType::Float32, 1)),

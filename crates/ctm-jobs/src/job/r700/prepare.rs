@@ -8,11 +8,11 @@ use crate::job::load::read_file;
 use crate::job::located::Located;
 use crate::job::model::{Job, Output, Pass, ProgramInfo};
 use crate::job::r700::model::{R700Pass, target_slot};
-use crate::job::ready::{Arrays, Own, R700Ready, Ready, ReadyOutput};
+use crate::job::ready::{NumberedArrays, Own, R700Ready, Ready, ReadyOutput};
 use crate::job::slots::Slots;
 use ctm_exec::r700::{CF_CONSTANTS, Semantic, Space, Target};
 use ctm_files::FileKind;
-use ctm_files::array::Kind;
+use ctm_files::array::ArrayFileKind;
 use ctm_files::error::JobError;
 use ctm_files::load::Isa;
 use ctm_files::program::Code;
@@ -22,7 +22,7 @@ use ctm_files::render::report_at;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::{Chip, SymbolKind};
-use ctm_isa::r700::text::Options;
+use ctm_isa::r700::text::TextOptions;
 use ctm_launch::Ref;
 use ctm_launch::r700::target_of;
 use std::borrow::Cow;
@@ -101,7 +101,7 @@ impl Checker {
         };
         let uses = &*uses;
         let fetch_program = fetch.or_else(|| attributes.map(|(fetch, _)| fetch.clone()));
-        let mut arrays = Arrays::default();
+        let mut arrays = NumberedArrays::default();
         let constants = self.constants(pass, own, (named, uniforms), uses, &mut arrays);
         let buffers = self.buffers(own, named, uses, &mut arrays);
         let reads = self.textures(pass, named, uses, &mut arrays);
@@ -120,7 +120,7 @@ impl Checker {
             if !uses.emits && !self.several {
                 self.warn(path, "no-vertices", "the list of vertices is to be saved, and the program emits none");
             }
-            self.array_path(path, &[Kind::Npy, Kind::Raw]);
+            self.array_path(path, &[ArrayFileKind::Npy, ArrayFileKind::Raw]);
         }
         let mut varying = varying(pass, |name| named.symbol(SymbolKind::Constant, name));
         let whole = pass.varying.keys().filter(|which| bind::whole(pass, uniforms, which).is_some());
@@ -273,7 +273,7 @@ fn load(path: &Located<PathBuf>, job: &Job, which: Option<&str>) -> Result<Loade
         return Err(wrong(format!("{} is no R700 program, and this is an R700 job", path.display())));
     }
     let isa = if says_so { stated } else { Some(Isa::R700) };
-    Loaded::from_bytes(bytes, path, isa, which, &Options::default())
+    Loaded::from_bytes(bytes, path, isa, which, &TextOptions::default())
 }
 
 fn exports(targets: &BTreeSet<Target>) -> String {

@@ -5,7 +5,7 @@ use crate::job::names::name_of_text;
 use crate::job::r700::model::{ConstantBuffer, Contents, FetchBuffer, MemoryBlock, R700Pass};
 use crate::job::read::Reader;
 use crate::job::slots::{Slots, register_number};
-use crate::job::tree::{Node, Origin, Table, Value};
+use crate::job::tree::{Origin, PlacedValue, Table, Value};
 use ctm_exec::r700::formats::Format;
 use ctm_files::r700::target_name;
 use ctm_launch::Ref;
@@ -100,7 +100,7 @@ impl Reader {
     }
 
     /// A register by number or as `R5`.
-    fn register_index(&mut self, key: &str, node: &Node) -> Option<u8> {
+    fn register_index(&mut self, key: &str, node: &PlacedValue) -> Option<u8> {
         match self.slot(key, node, Slots::REGISTER)? {
             Ref::Index(n) => Some(n),
             Ref::Name(name) => {
@@ -115,7 +115,7 @@ impl Reader {
     }
 
     /// `{ 3 = 2 }`: semantic number to register.
-    fn semantics(&mut self, node: &Node, draft: &mut R700Pass) {
+    fn semantics(&mut self, node: &PlacedValue, draft: &mut R700Pass) {
         let Value::Table(table) = &node.value else {
             let allowed = "a table from semantic number to register: { 3 = 2 }";
             self.wrong_kind("semantics", node, allowed);
@@ -137,7 +137,7 @@ impl Reader {
     }
 
     /// One of `values`, `data` and `memory`.
-    fn contents(&mut self, node: &Node, table: &Table, what: &str, keys: &[&str]) -> Option<Contents> {
+    fn contents(&mut self, node: &PlacedValue, table: &Table, what: &str, keys: &[&str]) -> Option<Contents> {
         let given: Vec<&str> = keys.iter().copied().filter(|key| table.get(key).is_some()).collect();
         if given.len() != 1 {
             let found = if given.is_empty() { "none of".to_owned() } else { format!("{} of", given.len()) };
@@ -166,7 +166,7 @@ impl Reader {
         }
     }
 
-    fn constant_buffer(&mut self, node: &Node) -> Option<ConstantBuffer> {
+    fn constant_buffer(&mut self, node: &PlacedValue) -> Option<ConstantBuffer> {
         let table = self.section(node, &keys::CONSTANT_BUFFER)?;
         let bank_node = self.required(node, table, "bank", "[[constant_buffer]]")?;
         let bank = self.integer("bank", bank_node, 0..=BANKS - 1)? as u8;
@@ -177,7 +177,7 @@ impl Reader {
         })
     }
 
-    fn fetch_buffer(&mut self, node: &Node) -> Option<FetchBuffer> {
+    fn fetch_buffer(&mut self, node: &PlacedValue) -> Option<FetchBuffer> {
         let table = self.section(node, &keys::BUFFER)?;
         let slot_node = self.required(node, table, "slot", "[[buffer]]")?;
         let slot = self.slot("slot", slot_node, Slots::BUFFER)?;
@@ -193,7 +193,7 @@ impl Reader {
     }
 
     /// `"16_16 INT SIGNED"`: a format of the manual's list, then how its numbers are returned.
-    fn fetch_format(&mut self, node: &Node) -> Option<Format> {
+    fn fetch_format(&mut self, node: &PlacedValue) -> Option<Format> {
         let text = self.string("format", node)?;
         let mut words = text.split_whitespace();
         let name = words.next().unwrap_or_default();
@@ -234,7 +234,7 @@ impl Reader {
         Some(format)
     }
 
-    fn memory(&mut self, node: &Node) -> Option<MemoryBlock> {
+    fn memory(&mut self, node: &PlacedValue) -> Option<MemoryBlock> {
         let table = self.section(node, &keys::MEMORY)?;
         let kind_node = self.required(node, table, "kind", "[[memory]]")?;
         let space = self.choice("kind", kind_node, &memories())?;
@@ -283,7 +283,7 @@ impl Reader {
     }
 
     /// One to three sides of an array.
-    fn shape(&mut self, node: &Node) -> Option<Vec<usize>> {
+    fn shape(&mut self, node: &PlacedValue) -> Option<Vec<usize>> {
         match &node.value {
             Value::Array(list) if (1..=3).contains(&list.len()) => {
                 list.iter().map(|n| self.integer("shape", n, 1..=MEMORY_BYTES / 4).map(|n| n as usize)).collect()
@@ -300,7 +300,7 @@ impl Reader {
     }
 
     /// An output by number or name.
-    pub(in crate::job) fn target(&mut self, key: &str, node: &Node) -> Option<Ref> {
+    pub(in crate::job) fn target(&mut self, key: &str, node: &PlacedValue) -> Option<Ref> {
         let allowed = "pix0 to pix7 (or 0 to 7), depth, pos0 to pos3 and param0 to param31";
         let which = match &node.value {
             Value::Integer(n) => u8::try_from(*n).ok().map(Ref::Index),
@@ -328,7 +328,7 @@ impl Reader {
     /// Whether the job's first program is for the R700, by its name or its contents.
     pub(in crate::job) fn finds_r700(&self, root: &Table) -> bool {
         let of_passes = match root.get("pass") {
-            Some(Node { value: Value::Array(list), .. }) => list.as_slice(),
+            Some(PlacedValue { value: Value::Array(list), .. }) => list.as_slice(),
             _ => &[],
         };
         let of_passes = of_passes.iter().filter_map(|n| match &n.value {

@@ -3,17 +3,17 @@
 use super::save;
 use crate::job::located::Located;
 use crate::job::model::Output;
-use crate::job::r700::model::{Elements, FetchBuffer, MemoryBlock, Vertex};
+use crate::job::r700::model::{FetchBuffer, MemoryBlock, SavedElements, Vertex};
 use crate::job::ready::{Own, R700Ready, of_pass, target_at};
-use crate::job::report::{JobReport, OutputResult, Place as ResultPlace};
-use crate::job::run::session::{Backing, HeldOutput, OutputSet, SaveOrder, State};
+use crate::job::report::{JobReport, OutputPlace as ResultPlace, OutputResult};
+use crate::job::run::session::{Backing, HeldOutput, JobState, OutputSet, SaveOrder};
 use crate::job::surface::Rect;
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::{Space, VertexEvent};
 use ctm_exec::{Engine, Position};
 use ctm_files::error::JobError;
 use ctm_files::r700::target_name;
-use ctm_launch::{Binding, Bound, HostRegisters, Items, Place, Ref, Source, View};
+use ctm_launch::{Binding, Bound, HostRegisters, InputArray, Items, OutputArray, Ref, View};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(in crate::job) struct Pictured {
     picture: Arc<Picture>,
-    elements: Elements,
+    elements: SavedElements,
 }
 
 /// The engine of a job on plain arrays, which each pass has.
@@ -31,7 +31,7 @@ pub(in crate::job) struct ArraysBacking {
     pub engine: Box<dyn Engine>,
 }
 
-type Arrays<'j> = State<'j, Pictured>;
+type RunArrays<'j> = JobState<'j, Pictured>;
 
 /// Memories with their contents from the begin of the launch, and the bytes of buffers that show one as it was before.
 fn memories(report: &mut JobReport, own: &R700Ready) -> BTreeMap<u8, Vec<u8>> {
@@ -76,7 +76,7 @@ impl Backing for ArraysBacking {
         Arc::ptr_eq(&a.picture, &b.picture)
     }
 
-    fn launch(&mut self, state: &mut Arrays<'_>, index: usize, next: OutputSet<Pictured>) -> Result<(), JobError> {
+    fn launch(&mut self, state: &mut RunArrays<'_>, index: usize, next: OutputSet<Pictured>) -> Result<(), JobError> {
         let (pass, ready) = (&state.job.passes[index], &state.ready[index]);
         let Own::R700(own) = &ready.own else { return Ok(()) };
         let shown = memories(&mut state.report, own);
@@ -116,14 +116,14 @@ impl Backing for ArraysBacking {
         let items = of_memory.chain(of_files).map(|(slot, items)| Binding::Buffer(Ref::Index(slot), items));
         launch.bindings.extend(items);
         let images = r700.textures.iter().filter(|(slot, _)| !reads.contains_key(slot));
-        let images = images.map(|(slot, image)| (*slot, Source::Texture(image)));
+        let images = images.map(|(slot, image)| (*slot, InputArray::Texture(image)));
         let pictures = reads.iter().map(|(slot, picture)| {
             let shape = [picture.height as usize, picture.width as usize, 4];
             (*slot, View::rows(picture.elements.as_flattened(), shape).into())
         });
         let textures = images.chain(pictures).map(|(slot, source)| Binding::Input(Ref::Index(slot), source, None));
         launch.bindings.extend(textures);
-        let mut written: Vec<(u8, Rect, Elements, Picture)> = Vec::new();
+        let mut written: Vec<(u8, Rect, SavedElements, Picture)> = Vec::new();
         for (slot, HeldOutput { array: Pictured { picture, elements }, rect }) in next {
             // The written picture has no other owner then, so that it need not be copied.
             state.current.remove(&slot);
@@ -134,7 +134,7 @@ impl Backing for ArraysBacking {
             let output = ready.outputs.iter().find(|output| output.slot == *slot);
             let mask = output.map_or(0xf, |output| output.output.mask);
             let name = target_at(*slot).map(target_name).unwrap_or_default();
-            launch.bindings.push(Binding::Output(Ref::Name(name), Place::picture(picture, mask)));
+            launch.bindings.push(Binding::Output(Ref::Name(name), OutputArray::picture(picture, mask)));
         }
         let done = launch.bind().and_then(Bound::run).map_err(|error| of_pass(error, index, pass))?;
         for (slot, rect, elements, picture) in written {
@@ -151,7 +151,7 @@ impl Backing for ArraysBacking {
         save::output(path, &held.array.picture, held.rect, held.array.elements, (how.flip, how.flat))
     }
 
-    fn end_pass(&mut self, state: &mut Arrays<'_>, index: usize) -> Result<(), JobError> {
+    fn end_pass(&mut self, state: &mut RunArrays<'_>, index: usize) -> Result<(), JobError> {
         let Some(own) = state.job.passes[index].r700() else { return Ok(()) };
         for memory in &own.memories {
             save_memory(&mut state.report, memory)?;
@@ -163,7 +163,7 @@ impl Backing for ArraysBacking {
         Ok(())
     }
 
-    fn end(&mut self, state: &mut Arrays<'_>) -> Result<(), JobError> {
+    fn end(&mut self, state: &mut RunArrays<'_>) -> Result<(), JobError> {
         state.job.own_saves.memories().iter().try_for_each(|memory| save_memory(&mut state.report, memory))
     }
 

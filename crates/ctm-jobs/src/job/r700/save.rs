@@ -1,12 +1,12 @@
 //! Saves the final state to files.
 
 use crate::job::located::Located;
-use crate::job::r700::model::{Elements, MemoryBlock, Vertex};
+use crate::job::r700::model::{MemoryBlock, SavedElements, Vertex};
 use crate::job::report::part;
 use crate::job::surface::Rect;
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::VertexEvent;
-use ctm_files::array::{Array, ArrayError, ItemType, Kind, Values, npy_bytes, sides};
+use ctm_files::array::{Array, ArrayError, ArrayFileKind, ItemType, Values, npy_bytes, sides};
 use ctm_files::error::JobError;
 use std::path::PathBuf;
 
@@ -17,19 +17,20 @@ fn write(path: &Located<PathBuf>, bytes: Result<Vec<u8>, ArrayError>) -> Result<
     ctm_files::save(&path.value, &bytes).map_err(|e| wrong(format!("{shown} cannot be written: {e}")))
 }
 
-fn kind(path: &Located<PathBuf>) -> Result<Kind, JobError> {
-    Kind::of(&path.value).ok_or_else(|| {
-        let message = format!("{} names no kind of array; known are {}", path.value.display(), Kind::EXTENSIONS);
+fn kind(path: &Located<PathBuf>) -> Result<ArrayFileKind, JobError> {
+    ArrayFileKind::of(&path.value).ok_or_else(|| {
+        let message =
+            format!("{} names no kind of array; known are {}", path.value.display(), ArrayFileKind::EXTENSIONS);
         JobError::Wrong(vec![path.error("unknown-extension", message)])
     })
 }
 
 /// Dwords of an array of any shape. Pictures take single-precision numbers only, which was checked.
-fn encode(kind: Kind, items: ItemType, shape: &[usize], words: &[u32]) -> Result<Vec<u8>, ArrayError> {
+fn encode(kind: ArrayFileKind, items: ItemType, shape: &[usize], words: &[u32]) -> Result<Vec<u8>, ArrayError> {
     match kind {
-        Kind::Npy => npy_bytes(items, shape, words),
-        Kind::Raw => Ok(words.iter().flat_map(|dword| dword.to_le_bytes()).collect()),
-        Kind::Png | Kind::Pfm => {
+        ArrayFileKind::Npy => npy_bytes(items, shape, words),
+        ArrayFileKind::Raw => Ok(words.iter().flat_map(|dword| dword.to_le_bytes()).collect()),
+        ArrayFileKind::Png | ArrayFileKind::Pfm => {
             let (height, width, channels) = match *shape {
                 [width] => (1, width, 1),
                 [height, width] => (height, width, 1),
@@ -47,7 +48,7 @@ pub(super) fn output(
     path: &Located<PathBuf>,
     picture: &Picture,
     rect: Rect,
-    elements: Elements,
+    elements: SavedElements,
     (flip, flat): (bool, bool),
 ) -> Result<(), JobError> {
     let mut array = part(picture, rect, elements);
@@ -55,7 +56,7 @@ pub(super) fn output(
         array = array.flipped();
     }
     let kind = kind(path)?;
-    if elements.items == ItemType::Float32 && kind != Kind::Npy {
+    if elements.items == ItemType::Float32 && kind != ArrayFileKind::Npy {
         return write(path, array.to_bytes(kind));
     }
     let words: Vec<u32> = array.to_f32().iter().map(|v| v.to_bits()).collect();

@@ -8,7 +8,7 @@ use crate::job::machine::{Integers, OutputKeys};
 use crate::job::model::{Conditional, FromOutput, Output, OwnTexture, Save, Texture};
 use crate::job::r700::model::{COMPARES, FILTERS, KINDS, MIPS, R700Texture, WRAPS};
 use crate::job::slots::{Slots, formats, tilings};
-use crate::job::tree::{Node, Origin, Table, Value};
+use crate::job::tree::{Origin, PlacedValue, Table, Value};
 use ctm_device::commands::{CondLoc, CondTest};
 use ctm_device::mc::{Format, Tiling};
 use ctm_exec::r700::{LoopConstant, Sampler};
@@ -17,7 +17,7 @@ use ctm_launch::Ref;
 use std::path::PathBuf;
 
 impl Reader {
-    pub(super) fn constants(&mut self, node: &Node, draft: &mut Draft) {
+    pub(super) fn constants(&mut self, node: &PlacedValue, draft: &mut Draft) {
         let Some(table) = self.section(node, &keys::CONSTANTS) else { return };
         for (key, slots) in [("float", Slots::FLOAT), ("int", Slots::INT), ("bool", Slots::BOOL)] {
             let Some(node) = table.get(key) else { continue };
@@ -33,7 +33,7 @@ impl Reader {
                 continue;
             };
             for entry in &entries.entries {
-                let name = Node { value: Value::String(entry.key.clone()), origin: entry.origin };
+                let name = PlacedValue { value: Value::String(entry.key.clone()), origin: entry.origin };
                 let Some(which) = self.slot(key, &name, slots) else { continue };
                 let (value, origin) = (&entry.node, entry.node.origin);
                 // `0` and `c0` are one constant. A flag overrides the file.
@@ -81,7 +81,7 @@ impl Reader {
         clippy::cast_sign_loss,
         reason = "steps in two's complement; the ranges are checked"
     )]
-    fn integer_constant(&mut self, key: &str, node: &Node) -> Option<LoopConstant> {
+    fn integer_constant(&mut self, key: &str, node: &PlacedValue) -> Option<LoopConstant> {
         let Integers { what, list: form, parts } = &self.machine().integers;
         let list = match &node.value {
             Value::Array(list) if (1..=parts.len()).contains(&list.len()) => list,
@@ -154,7 +154,7 @@ impl Reader {
         clippy::cast_sign_loss,
         reason = "integers are checked against their ranges"
     )]
-    pub(super) fn texture(&mut self, node: &Node) -> Option<Texture> {
+    pub(super) fn texture(&mut self, node: &PlacedValue) -> Option<Texture> {
         let table = self.section(node, &keys::TEXTURE)?;
         let slot_node = self.required(node, table, "slot", "[[texture]]")?;
         let slot = self.slot("slot", slot_node, self.machine().inputs)?;
@@ -209,7 +209,7 @@ impl Reader {
     }
 
     /// An output by number or name.
-    fn output_slot(&mut self, key: &str, node: &Node) -> Option<Ref> {
+    fn output_slot(&mut self, key: &str, node: &PlacedValue) -> Option<Ref> {
         match self.machine().outputs {
             OutputKeys::Numbered(slots) => self.slot(key, node, slots),
             OutputKeys::Exports => self.target(key, node),
@@ -217,7 +217,7 @@ impl Reader {
     }
 
     /// An output; `fresh`: it begins with its own `clear`.
-    pub(super) fn output(&mut self, node: &Node, fresh: bool) -> Option<Output> {
+    pub(super) fn output(&mut self, node: &PlacedValue, fresh: bool) -> Option<Output> {
         let table = self.section(node, &keys::OUTPUT)?;
         let slot_node = self.required(node, table, "slot", "[[output]]")?;
         let slot = self.output_slot("slot", slot_node)?;
@@ -251,7 +251,7 @@ impl Reader {
         Some(Output { slot, clear, fresh, format, tiling, size, mask: mask.unwrap_or(15), saves })
     }
 
-    pub(super) fn conditional(&mut self, node: &Node) -> Option<Conditional> {
+    pub(super) fn conditional(&mut self, node: &PlacedValue) -> Option<Conditional> {
         const LOCATIONS: [(&str, CondLoc); 2] = [("dpp", CondLoc::Dpp), ("pe", CondLoc::Pe)];
         let table = self.section(node, &keys::CONDITIONAL)?;
         let names = ["never", "less", "less_equal", "equal", "greater_equal", "greater", "not_equal", "always"];

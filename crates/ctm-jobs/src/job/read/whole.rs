@@ -4,17 +4,17 @@ use super::Reader;
 use crate::job::draft::Draft;
 use crate::job::keys;
 use crate::job::model::{OwnPass, Pass, Run};
-use crate::job::tree::Node;
+use crate::job::tree::PlacedValue;
 use ctm_device::engine::EngineKind;
 use ctm_exec::GroupSize;
 use ctm_files::load::Isa;
 use ctm_files::render::Report;
-use ctm_files::render::{Place, report_at};
+use ctm_files::render::{TextPlace, report_at};
 use ctm_isa::diag::{Diagnostic, Span};
 use ctm_isa::suggest::closest;
 
 impl Reader {
-    pub(super) fn run(&mut self, node: Option<&Node>) -> Run {
+    pub(super) fn run(&mut self, node: Option<&PlacedValue>) -> Run {
         const ENGINES: [(&str, EngineKind); 3] = [
             (EngineKind::Interp.name(), EngineKind::Interp),
             (EngineKind::Jit.name(), EngineKind::Jit),
@@ -67,7 +67,7 @@ impl Reader {
             let place = draft
                 .origin
                 .and_then(|o| self.place(o))
-                .or_else(|| self.file.clone().map(|source| Place { source, span: Span::default() }));
+                .or_else(|| self.file.clone().map(|source| TextPlace { source, span: Span::default() }));
             let domain_flag_failed = self.domain_flag_failed;
             let mut missing = |key: &str, help: &str| {
                 let what = if draft.origin.is_some() { "neither this pass nor the job has" } else { "the job has no" };

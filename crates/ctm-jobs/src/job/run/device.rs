@@ -1,6 +1,6 @@
 //! X1K programs of a job on a device: inputs and outputs in its memory, each launch one command buffer.
 
-use super::session::{Backing, HeldOutput, OutputSet, SaveOrder, State};
+use super::session::{Backing, HeldOutput, JobState, OutputSet, SaveOrder};
 use crate::job::located::Located;
 use crate::job::model::{Conditional, Job, Output};
 use crate::job::ready::{Own, PreparedJob, ReadyTexture, of_pass};
@@ -11,12 +11,12 @@ use ctm_device::mc::{Format, Surface, Tiling};
 use ctm_device::memory::{ArenaId, ArenaOptions, GpuAddr};
 use ctm_exec::{Control, Engine};
 use ctm_files::Saving;
-use ctm_files::array::{Kind, write_rows};
+use ctm_files::array::{ArrayFileKind, write_rows};
 use ctm_files::error::JobError;
 use ctm_files::render::Report;
 use ctm_isa::diag::Diagnostic;
 use ctm_launch::source::of_input;
-use ctm_launch::{Binding, Client, DeviceArray, Place, Ref};
+use ctm_launch::{Binding, Client, DeviceArray, OutputArray, Ref};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 /// A block of device memory; reused when it is free.
 #[derive(Debug)]
-struct Block {
+struct DeviceBlock {
     address: GpuAddr,
     bytes: u64,
 }
@@ -32,7 +32,7 @@ struct Block {
 /// An output in device memory.
 #[derive(Clone, Debug)]
 pub(super) struct Placed {
-    block: Rc<Block>,
+    block: Rc<DeviceBlock>,
     surface: Surface,
     width: u32,
 }
@@ -43,7 +43,7 @@ type ArrayKey = (usize, Format, Tiling);
 /// The device of a job.
 pub(super) struct DeviceBacking {
     client: Client,
-    blocks: Vec<Rc<Block>>,
+    blocks: Vec<Rc<DeviceBlock>>,
     arrays: HashMap<ArrayKey, (Surface, u32)>,
     /// The conditional buffer, and the part of it that belongs to domains.
     conditional: Option<(Surface, Rect)>,
@@ -87,7 +87,7 @@ impl DeviceBacking {
         (width, height): (u32, u32),
         format: Format,
         tiling: Tiling,
-    ) -> Result<(Rc<Block>, Surface, bool), JobError> {
+    ) -> Result<(Rc<DeviceBlock>, Surface, bool), JobError> {
         let surface = Surface::for_size(width, height, format, tiling).map_err(|e| internal(&e))?;
         let bytes = surface.bytes();
         let unused = self.blocks.iter().find(|b| Rc::strong_count(b) == 1 && b.bytes == bytes);
@@ -96,7 +96,7 @@ impl DeviceBacking {
             Some(block) => Rc::clone(block),
             None => {
                 let address = self.client.device_mut().allocate(ArenaId::Gpu, bytes).map_err(|e| internal(&e))?;
-                let block = Rc::new(Block { address, bytes });
+                let block = Rc::new(DeviceBlock { address, bytes });
                 self.blocks.push(Rc::clone(&block));
                 block
             }
@@ -182,7 +182,11 @@ impl DeviceBacking {
         Ok((surface, width))
     }
 
-    fn save_conditional(&self, state: &mut State<'_, Placed>, path: Option<&Located<PathBuf>>) -> Result<(), JobError> {
+    fn save_conditional(
+        &self,
+        state: &mut JobState<'_, Placed>,
+        path: Option<&Located<PathBuf>>,
+    ) -> Result<(), JobError> {
         if let (Some((surface, rect)), Some(path)) = (&self.conditional, path) {
             self.write(path, surface, *rect, SaveOrder { flip: false, flat: false })?;
             state.report.wrote(&path.value);
@@ -200,8 +204,11 @@ impl DeviceBacking {
     ) -> Result<(), JobError> {
         let wrong = |rule, message: String| JobError::Wrong(vec![path.error(rule, message)]);
         let shown = path.value.display();
-        let kind = Kind::of(&path.value).ok_or_else(|| {
-            wrong("unknown-extension", format!("{shown} names no kind of array; known are {}", Kind::EXTENSIONS))
+        let kind = ArrayFileKind::of(&path.value).ok_or_else(|| {
+            wrong(
+                "unknown-extension",
+                format!("{shown} names no kind of array; known are {}", ArrayFileKind::EXTENSIONS),
+            )
         })?;
         let unwritable = |e: std::io::Error| wrong("cannot-write", format!("{shown} cannot be written: {e}"));
         let mut out = Saving::begin(&path.value).map_err(unwritable)?;
@@ -239,7 +246,7 @@ impl Backing for DeviceBacking {
 
     fn launch(
         &mut self,
-        state: &mut State<'_, Placed>,
+        state: &mut JobState<'_, Placed>,
         index: usize,
         mut next: OutputSet<Placed>,
     ) -> Result<(), JobError> {
@@ -259,7 +266,7 @@ impl Backing for DeviceBacking {
         }
         for output in &ready.outputs {
             let Some(held) = next.get(&output.slot) else { continue };
-            let place = Place::Device { surface: held.array.surface, mask: output.output.mask };
+            let place = OutputArray::Device { surface: held.array.surface, mask: output.output.mask };
             launch.bindings.push(Binding::Output(Ref::Index(output.slot), place));
         }
         if let (Some((buffer, _)), Some(c)) = (self.conditional, pass.conditional()) {
@@ -283,12 +290,12 @@ impl Backing for DeviceBacking {
         self.write(path, &held.array.surface, held.rect, how)
     }
 
-    fn end_pass(&mut self, state: &mut State<'_, Placed>, index: usize) -> Result<(), JobError> {
+    fn end_pass(&mut self, state: &mut JobState<'_, Placed>, index: usize) -> Result<(), JobError> {
         let conditional = state.job.passes[index].conditional();
         self.save_conditional(state, conditional.and_then(|c| c.save.as_ref()))
     }
 
-    fn end(&mut self, state: &mut State<'_, Placed>) -> Result<(), JobError> {
+    fn end(&mut self, state: &mut JobState<'_, Placed>) -> Result<(), JobError> {
         self.save_conditional(state, state.job.own_saves.conditional())?;
         for finding in self.client.device_mut().take_findings() {
             state.report.found(command_report(&finding));

@@ -29,7 +29,7 @@ pub(in crate::job) trait Backing: Sized {
     /// Runs a pass once. `next` are its outputs, which become the current ones.
     fn launch(
         &mut self,
-        state: &mut State<'_, Self::Array>,
+        state: &mut JobState<'_, Self::Array>,
         index: usize,
         next: OutputSet<Self::Array>,
     ) -> Result<(), JobError>;
@@ -39,10 +39,10 @@ pub(in crate::job) trait Backing: Sized {
     -> Result<(), JobError>;
 
     /// Saves everything else of a pass when all of its launches are done.
-    fn end_pass(&mut self, state: &mut State<'_, Self::Array>, index: usize) -> Result<(), JobError>;
+    fn end_pass(&mut self, state: &mut JobState<'_, Self::Array>, index: usize) -> Result<(), JobError>;
 
     /// Saves everything else at the end of the job.
-    fn end(&mut self, state: &mut State<'_, Self::Array>) -> Result<(), JobError>;
+    fn end(&mut self, state: &mut JobState<'_, Self::Array>) -> Result<(), JobError>;
 
     /// An output at the end of the job.
     fn result(slot: u8, name: Option<String>, held: HeldOutput<Self::Array>) -> OutputResult;
@@ -72,7 +72,7 @@ pub(in crate::job) struct HeldOutput<A> {
 pub(in crate::job) type OutputSet<A> = BTreeMap<u8, HeldOutput<A>>;
 
 /// The state that lives from one launch to the next.
-pub(in crate::job) struct State<'j, A> {
+pub(in crate::job) struct JobState<'j, A> {
     pub job: &'j Job,
     pub control: &'j Control,
     pub ready: Vec<Ready>,
@@ -82,7 +82,7 @@ pub(in crate::job) struct State<'j, A> {
     pub report: JobReport,
 }
 
-impl<A> State<'_, A> {
+impl<A> JobState<'_, A> {
     /// The output that a texture reads: of a pass by name, or the last one.
     pub fn read(&self, output: u8, pass: Option<&str>) -> Option<&HeldOutput<A>> {
         match pass {
@@ -94,7 +94,7 @@ impl<A> State<'_, A> {
 
 /// A running job.
 pub(in crate::job) struct Session<'j, B: Backing> {
-    state: State<'j, B::Array>,
+    state: JobState<'j, B::Array>,
     /// Outputs that are saved at the end of the job.
     saves: Vec<(u8, Save)>,
     backing: B,
@@ -107,12 +107,12 @@ impl<'j, B: Backing> Session<'j, B> {
         let of_passes = names.map(|name| PassReport { name, ..PassReport::default() });
         let report = JobReport { passes: of_passes.collect(), reports, ..JobReport::default() };
         let (current, named) = (BTreeMap::new(), HashMap::new());
-        Self { state: State { job, control, ready: passes, current, named, report }, saves, backing }
+        Self { state: JobState { job, control, ready: passes, current, named, report }, saves, backing }
     }
 
     /// All launches of all passes, in order, and the results.
     pub fn run(mut self, progress: &mut dyn FnMut(Progress)) -> Result<JobReport, JobError> {
-        let State { job, control, .. } = self.state;
+        let JobState { job, control, .. } = self.state;
         let total = job.passes.iter().map(|p| u64::from(p.repeat)).sum::<u64>().saturating_mul(u64::from(job.repeat));
         let mut done = 0;
         progress(Progress { done, total, elapsed: self.state.report.elapsed });
@@ -137,7 +137,7 @@ impl<'j, B: Backing> Session<'j, B> {
         }
         self.save_job(None)?;
         self.backing.end(&mut self.state)?;
-        let State { ready, current, mut report, .. } = self.state;
+        let JobState { ready, current, mut report, .. } = self.state;
         for (slot, held) in current {
             let name = ready.iter().rev().find_map(|ready| ready.output_name(slot));
             report.outputs.push(B::result(slot, name, held));

@@ -1,7 +1,7 @@
 //! The parts of a draw: targets, arrays of vertices, textures, and the state that keeps all pixels from the targets.
 
 use super::sizes::{depth_bytes, pixel_bytes};
-use super::{R500Checker, TARGETS, UNITS, UNSET_SIDE, Unit};
+use super::{R500Checker, TARGETS, TrackedUnit, UNITS, UNSET_SIDE};
 use crate::packets::words::{VertexFetch, Walk};
 use crate::registers::{colour, depth, scan, setup, spi, texture, vgt};
 use crate::table::{Bits, bit, one_bit, set_bits};
@@ -178,7 +178,7 @@ impl R500Checker<'_> {
         let has_pitch = self.registers.nth(tx::TX_FORMAT0_0::TXPITCH_EN, n) == 1;
         let levels = self.field_or(tx::TX_FORMAT0_0::NUM_LEVELS, n, 12);
         let depth = self.field_or(tx::TX_FORMAT0_0::TXDEPTH, n, 16);
-        let Unit { bytes, blocks, rounds } = self.units[n as usize];
+        let TrackedUnit { bytes, blocks, rounds } = self.units[n as usize];
         let rounded = |side: u64, rounds: bool| if rounds { side.next_power_of_two() } else { side };
         let mut size = 0u64;
         for level in 0..=levels {

@@ -85,7 +85,7 @@ const TARGETS: u32 = 4;
 
 /// A texture unit as the kernel tracks it.
 #[derive(Clone, Copy, Debug)]
-struct Unit {
+struct TrackedUnit {
     bytes: u64,
     blocks: Blocks,
     /// Sides are rounded up to powers of two: until a wrap mode that clamps is set.
@@ -116,7 +116,7 @@ pub(super) struct R500Checker<'a> {
     bounds: FxHashMap<u32, Relocation>,
     /// Arrays of vertices with their buffers; `None`: the stream has set none.
     arrays: Option<Vec<(VertexArray, Option<Relocation>)>>,
-    units: [Unit; UNITS as usize],
+    units: [TrackedUnit; UNITS as usize],
     changed: Changed,
     /// The width of the indices of the last draw.
     index_size: Option<IndexSize>,
@@ -135,7 +135,7 @@ impl<'a> R500Checker<'a> {
             written: FxHashSet::default(),
             bounds: FxHashMap::default(),
             arrays: None,
-            units: [Unit { bytes: 64, blocks: Blocks::None, rounds: [true; 2] }; UNITS as usize],
+            units: [TrackedUnit { bytes: 64, blocks: Blocks::None, rounds: [true; 2] }; UNITS as usize],
             changed: Changed { colour: true, depth: true, resolve: true, textures: true },
             index_size: None,
             at: 0,

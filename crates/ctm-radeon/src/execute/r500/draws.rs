@@ -7,7 +7,7 @@ use super::super::registers::Registers;
 use super::state::{GRID, Transform, clip_state, clips_nothing, colour_state, depth_state, raster_state};
 use super::targets::{Colour, TargetSurface, cells, colour, depth, resolved, rotate};
 use super::textures::Textures;
-use super::units::{Source, State, topology};
+use super::units::{UnitState, VertexInput, topology};
 use super::vertices::{MOST_VERTICES, ShadedVertex};
 use crate::Error;
 use crate::packets::words::{IndexSize, R500Primitive, VertexFetch, Walk};
@@ -42,7 +42,7 @@ fn unsupported<T>(message: impl Into<String>) -> Result<T, Error> {
 
 /// A register of the pixel program at its start: where its four values come from.
 #[derive(Clone, Copy, Debug)]
-enum Input {
+enum ProgramInput {
     /// Components of texture coordinates, in the order of a vertex; 62 is 0.0, 63 is 1.0.
     Texture([u32; 4]),
     /// A colour, and its components.
@@ -51,7 +51,7 @@ enum Input {
     Face { is_back: bool },
 }
 
-impl Input {
+impl ProgramInput {
     /// The input of back faces, where it is another one.
     fn of_back(self, registers: &Registers) -> Option<Self> {
         use rs::VAP_OUT_VTX_FMT_0::{VTX_COLOR_2_PRESENT, VTX_COLOR_3_PRESENT};
@@ -67,7 +67,7 @@ impl Input {
 }
 
 /// The inputs that are others in back faces: their places in the list, and those.
-fn of_back_faces(registers: &Registers, inputs: &[(u32, Input)]) -> Vec<(usize, Input)> {
+fn of_back_faces(registers: &Registers, inputs: &[(u32, ProgramInput)]) -> Vec<(usize, ProgramInput)> {
     inputs.iter().enumerate().filter_map(|(n, (_, input))| Some((n, input.of_back(registers)?))).collect()
 }
 
@@ -100,7 +100,7 @@ const SOURCES: [Bits; 8] = [
 ];
 
 /// The registers that the interpolator fills, with their sources.
-fn inputs(registers: &Registers) -> Result<Vec<(u32, Input)>, Error> {
+fn inputs(registers: &Registers) -> Result<Vec<(u32, ProgramInput)>, Error> {
     use rs::{RS_INST_0 as Inst, RS_IP_0 as Ip};
     let r = registers;
     let mut all = Vec::new();
@@ -108,16 +108,16 @@ fn inputs(registers: &Registers) -> Result<Vec<(u32, Input)>, Error> {
         if r.nth(Inst::TEX_CN, n) == 1 {
             let ip = r.nth(Inst::TEX_ID, n);
             let pointers = [Ip::TEX_PTR_S, Ip::TEX_PTR_T, Ip::TEX_PTR_R, Ip::TEX_PTR_Q].map(|bits| r.nth(bits, ip));
-            all.push((r.nth(Inst::TEX_ADDR, n), Input::Texture(pointers)));
+            all.push((r.nth(Inst::TEX_ADDR, n), ProgramInput::Texture(pointers)));
         }
         match r.nth(Inst::COL_CN, n) {
             0 => {}
             1 => {
                 let ip = r.nth(Inst::COL_ID, n);
                 let (colour, format) = (r.nth(Ip::COL_PTR, ip), r.nth(Ip::COL_FMT, ip));
-                all.push((r.nth(Inst::COL_ADDR, n), Input::Colour { colour, format }));
+                all.push((r.nth(Inst::COL_ADDR, n), ProgramInput::Colour { colour, format }));
             }
-            3 => all.push((r.nth(Inst::COL_ADDR, n), Input::Face { is_back: false })),
+            3 => all.push((r.nth(Inst::COL_ADDR, n), ProgramInput::Face { is_back: false })),
             _ => return unsupported("pixel programs with the column and row as an input do not run"),
         }
     }
@@ -178,7 +178,7 @@ impl Device {
     fn vertices(
         &self,
         outputs: &[ShadedVertex],
-        inputs: &[(u32, Input)],
+        inputs: &[(u32, ProgramInput)],
         transform: &Transform,
         (points, bypasses): (bool, bool),
     ) -> Vertices {
@@ -216,21 +216,23 @@ impl Device {
                 let each = inputs.iter().map(|(_, input)| input).chain(backs.iter().map(|(_, input)| input));
                 for (input, to) in each.zip(&mut all.parameters) {
                     to.push(match *input {
-                        Input::Texture(pointers) => pointers.map(|pointer| match components.get(pointer as usize) {
-                            Some(&(set, component)) if stuffed[set] => match component {
-                                0 => corner_s[column],
-                                1 => corner_t[row],
-                                _ => 0,
-                            },
-                            Some(&(set, component)) => vertex.textures[set][component],
-                            None if pointer == 63 => 1f32.to_bits(),
-                            None => 0,
-                        }),
-                        Input::Colour { colour, format } => {
+                        ProgramInput::Texture(pointers) => {
+                            pointers.map(|pointer| match components.get(pointer as usize) {
+                                Some(&(set, component)) if stuffed[set] => match component {
+                                    0 => corner_s[column],
+                                    1 => corner_t[row],
+                                    _ => 0,
+                                },
+                                Some(&(set, component)) => vertex.textures[set][component],
+                                None if pointer == 63 => 1f32.to_bits(),
+                                None => 0,
+                            })
+                        }
+                        ProgramInput::Colour { colour, format } => {
                             let value = vertex.colours.get(colour as usize).copied().unwrap_or_default();
                             colour_value(r, value, format)
                         }
-                        Input::Face { is_back } => [if is_back { 1f32.to_bits() } else { 0 }, 0, 0, 0],
+                        ProgramInput::Face { is_back } => [if is_back { 1f32.to_bits() } else { 0 }, 0, 0, 0],
                     });
                 }
             }
@@ -258,15 +260,15 @@ impl Device {
         initiator: VertexFetch,
         payload: &[u32],
         memory: &dyn GpuMemory,
-    ) -> Result<Source, Error> {
+    ) -> Result<VertexInput, Error> {
         let is_wide = initiator.index_size() == Some(IndexSize::Bits32);
         let indices = |words: &[u32]| {
             if is_wide { words.to_vec() } else { words.iter().flat_map(|&word| halfwords(word)).collect() }
         };
         Ok(match initiator.prim_walk() {
-            Some(Walk::Embedded) => Source::Embedded(payload.to_vec()),
-            Some(Walk::VertexList) => Source::List,
-            Some(Walk::Indices) if !payload.is_empty() => Source::Indices(indices(payload)),
+            Some(Walk::Embedded) => VertexInput::Embedded(payload.to_vec()),
+            Some(Walk::VertexList) => VertexInput::List,
+            Some(Walk::Indices) if !payload.is_empty() => VertexInput::Indices(indices(payload)),
             Some(Walk::Indices) => {
                 let Some((address, dwords)) = placed.indices else {
                     return unsupported("a draw with indices has none in its packet, and no INDX_BUFFER follows it");
@@ -276,7 +278,7 @@ impl Device {
                     Error::new("outside-memory", message)
                 })?;
                 let words: Vec<u32> = bytes.chunks_exact(4).map(|four| little_endian(four) as u32).collect();
-                Source::Indices(indices(&words))
+                VertexInput::Indices(indices(&words))
             }
             Some(Walk::State) | None => return unsupported("vertices come from registers (PRIM_WALK 0)"),
         })
@@ -307,8 +309,8 @@ impl Device {
         let source = self.source(placed, initiator, payload, memory)?;
         let numbers = self.vertex_numbers(&source, count);
         let (numbers, order) = match source {
-            Source::Indices(_) => distinct(&numbers),
-            Source::Embedded(_) | Source::List => (numbers, Vec::new()),
+            VertexInput::Indices(_) => distinct(&numbers),
+            VertexInput::Embedded(_) | VertexInput::List => (numbers, Vec::new()),
         };
         if numbers.len() > MOST_VERTICES {
             return unsupported(format!("a draw of {} vertices, at most {MOST_VERTICES} are drawn", numbers.len()));
@@ -322,7 +324,7 @@ impl Device {
             outputs.extend(if bypasses { self.bypassed(&vectors) } else { self.shaded(&vectors, numbers, &control)? });
         }
         let points = topology == Topology::Points;
-        let order = matches!(source, Source::Indices(_)).then_some(order);
+        let order = matches!(source, VertexInput::Indices(_)).then_some(order);
         // A point has corners of its own each time.
         let outputs = match &order {
             Some(order) if points => order.iter().map(|&n| outputs[n as usize]).collect(),
@@ -353,7 +355,7 @@ impl Device {
         memory: &mut dyn GpuMemory,
         topology: Topology,
         vertices: &Vertices,
-        inputs: &[(u32, Input)],
+        inputs: &[(u32, ProgramInput)],
         (transform, points, bypasses): (&Transform, bool, bool),
         cells: Option<&Cells>,
     ) -> Result<Drawn, Error> {
@@ -388,9 +390,9 @@ impl Device {
         let mut parameters = vec![PixelInput::default(); registers as usize];
         for (n, ((register, input), &semantic)) in inputs.iter().zip(&semantics).enumerate() {
             let shading = match input {
-                Input::Texture(_) => None,
-                Input::Colour { colour, .. } => Some(self.registers.get(SHADINGS[*colour as usize % 4])),
-                Input::Face { .. } => Some(FLAT),
+                ProgramInput::Texture(_) => None,
+                ProgramInput::Colour { colour, .. } => Some(self.registers.get(SHADINGS[*colour as usize % 4])),
+                ProgramInput::Face { .. } => Some(FLAT),
             };
             let flat = shading.is_some_and(|shading| shading == FLAT);
             let interpolation = if flat { Interpolation::Flat } else { Interpolation::Perspective };
@@ -505,7 +507,7 @@ const CULL_CENTRE: u32 = 0;
 const CULL_RADIUS: u32 = 1;
 
 /// The user planes that drop a point by its centre.
-fn point_planes(registers: &Registers, state: &State) -> [Option<[f32; 4]>; 6] {
+fn point_planes(registers: &Registers, state: &UnitState) -> [Option<[f32; 4]>; 6] {
     match registers.get(clip::r500::VAP_CLIP_CNTL::PS_UCP_MODE) {
         CULL_CENTRE => state.user_planes(registers),
         _ => [None; 6],
@@ -560,7 +562,7 @@ fn outside(surface: &TargetSurface) -> Error {
     Error::new("outside-memory", message)
 }
 
-impl State {
+impl UnitState {
     /// The pixel program.
     pub(super) fn program(&self, registers: &Registers) -> Result<Program, Error> {
         let r = registers;

@@ -1,7 +1,7 @@
 //! The programs that streams load into an R500, without a device that draws.
 
 use super::super::registers::Registers;
-use super::units::{FIRST_CONSTANT, State, reset};
+use super::units::{FIRST_CONSTANT, UnitState, reset};
 use crate::Error;
 use crate::packets::Packets;
 use crate::packets::r500::R580;
@@ -16,12 +16,12 @@ use ctm_isa::{pvs, x1k};
 #[derive(Clone, Debug)]
 pub struct LoadedPrograms {
     registers: Registers,
-    state: State,
+    state: UnitState,
 }
 
 impl Default for LoadedPrograms {
     fn default() -> Self {
-        Self { registers: reset(), state: State::default() }
+        Self { registers: reset(), state: UnitState::default() }
     }
 }
 
@@ -85,7 +85,7 @@ impl LoadedPrograms {
 
     /// The vertex program.
     #[must_use]
-    pub fn vertex(&self) -> pvs::Program {
+    pub fn vertex(&self) -> pvs::VertexProgram {
         self.state.vertex_program(&self.registers)
     }
 

@@ -2,18 +2,18 @@
 
 use super::super::device::{Device, DrawOptions};
 use super::super::registers::Registers;
-use super::units::{FIRST_CONSTANT, FIRST_PLANE, PLANES, State};
+use super::units::{FIRST_CONSTANT, FIRST_PLANE, PLANES, UnitState};
 use super::vertices::ShadedVertex;
 use crate::Error;
 use crate::registers::clip::r500::VAP_CLIP_CNTL;
 use crate::registers::spi::r500::{VAP_OUT_VTX_FMT_0 as Format, VAP_OUT_VTX_FMT_1 as Textures};
 use crate::registers::sq::r500 as vap;
 use crate::table::bit;
-use ctm_exec::pvs::{Launch, Outputs, Vector};
+use ctm_exec::pvs::{Outputs, PvsLaunch, Vector};
 use ctm_exec::{Control, Fault};
 use ctm_isa::pvs::flow::from_registers;
 use ctm_isa::pvs::ops::FlowOp;
-use ctm_isa::pvs::{CONSTANTS, INPUTS, INSTRUCTION_SLOTS, Program};
+use ctm_isa::pvs::{CONSTANTS, INPUTS, INSTRUCTION_SLOTS, VertexProgram};
 
 /// The flags of the colours among the outputs, in their order: front 0 and 1, back 0 and 1.
 const COLOURS: [crate::table::Bits; 4] = [
@@ -23,14 +23,14 @@ const COLOURS: [crate::table::Bits; 4] = [
     Format::VTX_COLOR_3_PRESENT,
 ];
 
-impl State {
+impl UnitState {
     /// The vectors of PVS memory from one on.
     fn vectors(&self, first: usize, count: usize) -> &[Vector] {
         self.pvs.as_chunks::<4>().0.get(first..first + count).unwrap_or_default()
     }
 
     /// The vertex program that registers describe.
-    pub(super) fn vertex_program(&self, registers: &Registers) -> Program {
+    pub(super) fn vertex_program(&self, registers: &Registers) -> VertexProgram {
         let r = registers;
         let slots = std::array::from_fn(|n| {
             [
@@ -44,13 +44,13 @@ impl State {
         // Without flow control no path leads beyond the last instruction.
         let has_flow = flow.iter().any(|slot| slot.op != FlowOp::None);
         let count = if has_flow { INSTRUCTION_SLOTS } else { usize::from(last) + 1 };
-        Program {
+        VertexProgram {
             first: r.get(vap::VAP_PVS_CODE_CNTL_0::PVS_FIRST_INST) as u16,
             last,
             flow,
             const_base: r.get(vap::VAP_PVS_CONST_CNTL::PVS_CONST_BASE_OFFSET) as u8,
             const_max: r.get(vap::VAP_PVS_CONST_CNTL::PVS_MAX_CONST_ADDR) as u8,
-            ..Program::from_words(self.vectors(0, count).to_vec())
+            ..VertexProgram::from_words(self.vectors(0, count).to_vec())
         }
     }
 
@@ -86,7 +86,7 @@ impl Device {
     ) -> Result<Vec<ShadedVertex>, Error> {
         let program = self.r500.vertex_program(&self.registers);
         let DrawOptions { one_thread, .. } = self.options;
-        let launch = Launch {
+        let launch = PvsLaunch {
             program: &program,
             constants: self.r500.vectors(FIRST_CONSTANT, CONSTANTS),
             vertices,

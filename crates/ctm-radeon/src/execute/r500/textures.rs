@@ -102,7 +102,7 @@ impl Textures {
         let enabled = registers.get(tx::TX_ENABLE::TEX_ENABLE);
         for unit in units.filter(|&unit| bit(enabled, unit.into())) {
             if let Some(place) = all.units.get_mut(usize::from(unit)) {
-                let (words, sampler) = Unit { registers, n: unit.into() }.bound()?;
+                let (words, sampler) = TextureUnit { registers, n: unit.into() }.bound()?;
                 check_bounds(&words, memory)
                     .map_err(|error| Error::new(error.kind, format!("texture unit {unit}: {}", error.message)))?;
                 *place = Some((cache.image(memory, words)?, sampler));
@@ -214,12 +214,12 @@ pub(super) const fn tile(bytes: u32, micro: u32, is_macro: bool) -> [u32; 2] {
 }
 
 /// A texture unit and its registers.
-struct Unit<'r> {
+struct TextureUnit<'r> {
     registers: &'r Registers,
     n: u32,
 }
 
-impl Unit<'_> {
+impl TextureUnit<'_> {
     fn get(&self, bits: crate::Bits) -> u32 {
         self.registers.nth(bits, self.n)
     }

@@ -24,7 +24,7 @@ pub(super) const US_COMPONENTS: usize = 4;
 
 /// The parts of an R500 that are no registers.
 #[derive(Clone, Debug)]
-pub(in crate::execute) struct State {
+pub(in crate::execute) struct UnitState {
     /// Vertex programs, their constants, user planes.
     pub(super) pvs: Vec<u32>,
     /// The dword of PVS memory that its port writes next.
@@ -47,7 +47,7 @@ pub(in crate::execute) struct State {
 
 /// Where the vertices of a draw come from.
 #[derive(Clone, Debug)]
-pub(super) enum Source {
+pub(super) enum VertexInput {
     /// The packet.
     Embedded(Vec<u32>),
     /// Arrays, one vertex after the other.
@@ -56,7 +56,7 @@ pub(super) enum Source {
     Indices(Vec<u32>),
 }
 
-impl Default for State {
+impl Default for UnitState {
     fn default() -> Self {
         Self {
             pvs: vec![0; PVS_DWORDS],
@@ -84,7 +84,7 @@ pub(in crate::execute) fn reset() -> Registers {
     registers
 }
 
-impl State {
+impl UnitState {
     /// The effect of a register that is a port of a memory, or says where one goes on.
     pub(super) fn port(&mut self, registers: &Registers, offset: u32, value: u32) {
         let is = |row: &crate::Register| row.offset == offset;

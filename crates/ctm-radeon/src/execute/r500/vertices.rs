@@ -3,7 +3,7 @@
 use super::super::device::Device;
 use super::super::memory::GpuMemory;
 use super::half::half;
-use super::units::Source;
+use super::units::VertexInput;
 use crate::Error;
 use crate::registers::vgt::r500 as vap;
 use crate::table::{bit, bits_at, halfwords, little_endian, one_bit, signed};
@@ -158,7 +158,7 @@ impl Device {
 
     /// The vertex numbers of a draw: sums of index and offset of 24 bits, then within the limits. UNVERIFIED: the order; drivers set limits of arrays, which
     /// sums are compared with.
-    pub(super) fn vertex_numbers(&self, source: &Source, count: u32) -> Vec<u32> {
+    pub(super) fn vertex_numbers(&self, source: &VertexInput, count: u32) -> Vec<u32> {
         let r = &self.registers;
         let least = r.get(vap::VAP_VF_MIN_VTX_INDX::MIN_INDX);
         let most = r.get(vap::VAP_VF_MAX_VTX_INDX::MAX_INDX);
@@ -169,9 +169,9 @@ impl Device {
         };
         match source {
             // Vertices of the packet have no limits.
-            Source::Embedded(_) => (0..count).collect(),
-            Source::List => (0..count).map(placed).collect(),
-            Source::Indices(all) => all.iter().take(count as usize).map(|&index| placed(index)).collect(),
+            VertexInput::Embedded(_) => (0..count).collect(),
+            VertexInput::List => (0..count).map(placed).collect(),
+            VertexInput::Indices(all) => all.iter().take(count as usize).map(|&index| placed(index)).collect(),
         }
     }
 
@@ -179,7 +179,7 @@ impl Device {
     pub(super) fn fetch(
         &mut self,
         memory: &mut dyn GpuMemory,
-        source: &Source,
+        source: &VertexInput,
         numbers: &[u32],
     ) -> Result<Vec<[[u32; 4]; INPUTS]>, Error> {
         let elements = self.elements()?;
@@ -188,7 +188,7 @@ impl Device {
         let mut words = Vec::new();
         for &number in numbers {
             words.clear();
-            if let Source::Embedded(packet) = source {
+            if let VertexInput::Embedded(packet) = source {
                 let from = number as usize * size;
                 words.extend(packet.get(from..from + size).unwrap_or_default());
             } else {

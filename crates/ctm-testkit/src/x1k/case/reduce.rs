@@ -63,10 +63,10 @@ pub fn reduced(program: &Program, case: &Case, differs: impl Fn(&Program, &Case)
     }
     // Watchers of engines see this one last.
     let difference = differs(&program, &case).unwrap_or_default();
-    let arrays = |all: &[crate::x1k::surfaces::Array]| -> Vec<_> {
+    let arrays = |all: &[crate::x1k::surfaces::PaddedArray]| -> Vec<_> {
         all.iter().map(|a| (a.width, a.height, a.pitch, a.channels, a.mask)).collect()
     };
-    let text = ctm_isa::x1k::text::disassemble(&program, &ctm_isa::x1k::text::Options::default());
+    let text = ctm_isa::x1k::text::disassemble(&program, &ctm_isa::x1k::text::ListingOptions::default());
     // Places are written after every line.
     let text: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("idle ")).collect();
     format!(
@@ -98,7 +98,7 @@ fn smaller(domain: Domain) -> impl Iterator<Item = Domain> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ctm_isa::x1k::random::{FlowControl, Shape, program};
+    use ctm_isa::x1k::random::{FlowControl, RandomContents, program};
 
     #[test]
     fn domains_lose_a_column_or_a_row_and_never_all() {
@@ -113,8 +113,13 @@ mod tests {
 
     #[test]
     fn what_fails_always_becomes_one_processor_that_does_nothing() {
-        let shape =
-            Shape { instructions: 12, flow: FlowControl::None, inputs: 0, watches_idle_lanes: false, relative: false };
+        let shape = RandomContents {
+            instructions: 12,
+            flow: FlowControl::None,
+            inputs: 0,
+            watches_idle_lanes: false,
+            relative: false,
+        };
         for seed in 0..8 {
             let text = reduced(&program(seed, &shape), &Case::new(seed), |_, _| Some("always".to_owned()));
             let domain = text.lines().find_map(|line| line.strip_prefix("Domain { ")).unwrap_or(&text);

@@ -1,7 +1,7 @@
 //! Fetch clauses: textures, buffers, memory, the local data share.
 
 use crate::lower::r700::{Build, Lower, Result, Stop, loop_index};
-use crate::masked::{Fetch, File, M, MaskOp, MemoryFetch, Op, Store, Value, Var};
+use crate::masked::{Fetch, M, MaskOp, MemoryFetch, Op, RegisterFile, Store, Value, Var};
 use ctm_exec::float::ONE;
 use ctm_exec::r700::alu::is_register;
 use ctm_exec::r700::memory::{BANK_DWORDS, MemoryRead, share_stride, share_written_from};
@@ -238,7 +238,7 @@ impl Lower<'_> {
         let word_select = word.mux_cntl == MuxCntl::WordSelect;
         let first = if word_select { at } else { b.logic(Op2::AndInt, at, !3) };
         let first = self.share_index(b, x, first, Some(within));
-        let mut read = |c: u8| b.make(Op::GetRelative { file: File::Share, base: c, element: 0, index: first });
+        let mut read = |c: u8| b.make(Op::GetRelative { file: RegisterFile::Share, base: c, element: 0, index: first });
         if word_select {
             let value = read(0);
             return writes.map(|writes| writes.then_some(value));

@@ -2,7 +2,7 @@
 
 use super::{Build, Lower, Result, Stop, loop_index};
 use crate::lower::r700::Steps;
-use crate::masked::{File, Locked, M, Op, Value};
+use crate::masked::{Locked, M, Op, RegisterFile, Value};
 use ctm_exec::float::NAN;
 use ctm_isa::r700::inst::Kcache;
 use ctm_isa::r700::ops::{KcacheMode, Op2};
@@ -35,7 +35,7 @@ impl Window {
             None => b.make(Op::Uniform(4 * (self.first + u16::from(index)) + u16::from(element))),
             Some((by, before)) => {
                 let value = b.make(Op::GetRelative {
-                    file: File::Constants(self.first, self.reach),
+                    file: RegisterFile::Constants(self.first, self.reach),
                     base: index,
                     element,
                     index: by,
@@ -50,7 +50,7 @@ impl Window {
         let at = loop_index(b, at);
         let Some((by, before)) = self.moved else {
             return b.make(Op::GetRelative {
-                file: File::Constants(self.first, self.count),
+                file: RegisterFile::Constants(self.first, self.count),
                 base: index,
                 element,
                 index: at,
@@ -61,8 +61,12 @@ impl Window {
         let within = b.logic(Op2::AddInt, at, u32::from(index));
         let within = b.logic(Op2::SetgtUint, u32::from(self.count), within);
         let at = b.logic(Op2::AddInt, at, by);
-        let value =
-            b.make(Op::GetRelative { file: File::Constants(self.first, self.reach), base: index, element, index: at });
+        let value = b.make(Op::GetRelative {
+            file: RegisterFile::Constants(self.first, self.reach),
+            base: index,
+            element,
+            index: at,
+        });
         let value = self.or_zero(b, value, before);
         let outside = b.bits(NAN);
         b.make(Op::Select([within, value, outside]))

@@ -5,14 +5,14 @@
 mod fetches;
 mod locked;
 
-use crate::lower::r700::{Build, Lower, Result, State, Stop, Test, loop_index};
-use crate::masked::{File, Locked, M, MaskOp, Op, Value, Var};
+use crate::lower::r700::{Build, Lower, Result, StackState, Stop, TestedLanes, loop_index};
+use crate::masked::{Locked, M, MaskOp, Op, RegisterFile, Value, Var};
 use ctm_exec::float::NAN;
 use ctm_exec::r700::alu::is_register;
 use ctm_exec::r700::single::{Effect, op2, op3};
 use ctm_isa::r700::CONSTANT_FILE;
 use ctm_isa::r700::inst::{AluClause, AluInst, CfAlu, Group, Operand};
-use ctm_isa::r700::ops::{AluOp, IndexMode, Omod, Op2, PredSel, Slots, Source, SpecialSel, Unit};
+use ctm_isa::r700::ops::{AluOp, AluUnit, IndexMode, Omod, Op2, PredSel, Slots, Source, SpecialSel};
 use ctm_isa::r700::program::Stage;
 pub use fetches::element_of;
 use locked::Window;
@@ -114,7 +114,7 @@ struct At<'a> {
 
 impl At<'_> {
     /// The instruction of another unit of the group with the same operation.
-    fn partner(self, unit: Unit) -> Result<Self> {
+    fn partner(self, unit: AluUnit) -> Result<Self> {
         let inst = self.group.unit(unit).filter(|inst| inst.op() == self.inst.op()).ok_or(Stop::BailOut)?;
         Ok(Self { inst, ..self })
     }
@@ -127,9 +127,9 @@ impl Lower<'_> {
         b: &mut Build,
         cf: &CfAlu,
         clause: &AluClause,
-        state: &State,
+        state: &StackState,
     ) -> Result<ClauseResult> {
-        let under = self.concerned(b, Test::of(cf.word1.whole_quad_mode, false));
+        let under = self.concerned(b, TestedLanes::of(cf.word1.whole_quad_mode, false));
         b.forget_beside(under);
         // A fault where the other program type has no constants.
         if cf.word1.alt_const && !self.code.locked.iter().any(|locked| locked.alternate) {
@@ -226,7 +226,7 @@ impl Lower<'_> {
     }
 
     /// The result of one instruction, before any write of its group.
-    fn compute(&mut self, b: &mut Build, at: At<'_>, unit: Unit) -> Result<Unit1> {
+    fn compute(&mut self, b: &mut Build, at: At<'_>, unit: AluUnit) -> Result<Unit1> {
         let At { clause, inst, .. } = at;
         let op = inst.op();
         if op == AluOp::Op2(Op2::Nop) {
@@ -245,7 +245,7 @@ impl Lower<'_> {
             Slots::One => self.single(b, at),
             Slots::Reduction => {
                 let [mut x, mut y] = [[clause.previous[0]; 4]; 2];
-                for (element, unit) in [Unit::X, Unit::Y, Unit::Z, Unit::W].into_iter().enumerate() {
+                for (element, unit) in [AluUnit::X, AluUnit::Y, AluUnit::Z, AluUnit::W].into_iter().enumerate() {
                     let at = at.partner(unit)?;
                     x[element] = self.operand(b, at, 0)?;
                     y[element] = self.operand(b, at, 1)?;
@@ -278,7 +278,7 @@ impl Lower<'_> {
                 Ok(Unit1::Result(value, SideEffect::Nothing))
             }
             Slots::Pair64 => {
-                let units = if place & 2 == 0 { [Unit::X, Unit::Y] } else { [Unit::Z, Unit::W] };
+                let units = if place & 2 == 0 { [AluUnit::X, AluUnit::Y] } else { [AluUnit::Z, AluUnit::W] };
                 let (high, low) = (at.partner(units[0])?, at.partner(units[1])?);
                 let mut dwords = self.doubles(b, high, low)?;
                 if op == AluOp::Op2(Op2::Ldexp64) {
@@ -301,7 +301,7 @@ impl Lower<'_> {
                 Ok(Unit1::Result(value, what))
             }
             Slots::Quad64 => {
-                let [x, y, z, w] = [Unit::X, Unit::Y, Unit::Z, Unit::W].map(|unit| at.partner(unit));
+                let [x, y, z, w] = [AluUnit::X, AluUnit::Y, AluUnit::Z, AluUnit::W].map(|unit| at.partner(unit));
                 let (x, y, z, w) = (x?, y?, z?, w?);
                 let low = if op == AluOp::Op2(Op2::Frexp64) { y } else { w };
                 let dwords = self.doubles(b, x, low)?;
@@ -399,7 +399,7 @@ impl Lower<'_> {
                     IndexMode::Loop => loop_index(b, clause.index),
                     IndexMode::Global => b.bits(0),
                 };
-                b.make(Op::GetRelative { file: File::Constants(0, CONSTANT_FILE as u16), base, element, index })
+                b.make(Op::GetRelative { file: RegisterFile::Constants(0, CONSTANT_FILE as u16), base, element, index })
             }
             Source::Constant(base) => b.make(Op::Uniform(4 * u16::from(base) + u16::from(element))),
             Source::Special(sel) => match sel {
@@ -412,7 +412,7 @@ impl Lower<'_> {
                 SpecialSel::Half => b.bits(0x3f00_0000),
                 SpecialSel::Literal => b.bits(group.literals[usize::from(element)]),
                 SpecialSel::Pv => clause.previous[usize::from(element)],
-                SpecialSel::Ps => clause.previous[Unit::T as usize],
+                SpecialSel::Ps => clause.previous[AluUnit::T as usize],
             },
             Source::Reserved(_) => return Err(Stop::BailOut),
         })

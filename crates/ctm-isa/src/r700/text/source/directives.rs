@@ -2,7 +2,7 @@
 
 use super::super::cursor::{Cursor, Parsed};
 use super::super::{cf, fetch, mnemonics, operand};
-use super::{Body, Context, MAX_SLOT, Reader, Statement, StatementOutput};
+use super::{Body, Context, MAX_SLOT, Statement, StatementOutput, TextReader};
 use crate::diag::{Diagnostic, Span};
 use crate::r700::program::{Stage, SymbolKind};
 use crate::suggest::closest;
@@ -53,7 +53,7 @@ pub(in crate::r700::text) const DIRECTIVES: &[&str] = &[
     "buffer",
 ];
 
-impl Reader<'_> {
+impl TextReader<'_> {
     pub(super) fn directive(&mut self, c: &mut Cursor<'_>, number: Option<(u32, Span)>) -> Parsed<()> {
         let start = c.place();
         c.eat_adjacent(b'.');

@@ -4,7 +4,7 @@ use super::super::Parse;
 use super::super::alu::print_predicate;
 use super::super::attrs::Attrs;
 use super::super::lexer::{Cursor, Tok};
-use super::super::names::{File, Names};
+use super::super::names::{Names, RegisterFile};
 use super::super::pair::Predicate;
 use super::{A_OPS, B_OPS, Line, OPS, blank, choice, target};
 use crate::x1k::formats::FcInst;
@@ -49,8 +49,8 @@ pub(super) fn raw<'a>(
                     "b1" => fc.inst.b_op1 = choice(cursor, "a branch-counter operation", &B_OPS)?,
                     "pop" => fc.inst.b_pop_cnt = cursor.integer("the pop count", 31)? as u8,
                     "to" => to = Some(target(cursor)?),
-                    "bool" => fc.addr.bool_addr = names.plain(cursor, File::Bool)?,
-                    _ => fc.addr.int_addr = names.plain(cursor, File::Int)?,
+                    "bool" => fc.addr.bool_addr = names.plain(cursor, RegisterFile::Bool)?,
+                    _ => fc.addr.int_addr = names.plain(cursor, RegisterFile::Int)?,
                 }
             }
             _ => attrs.parse(cursor, names, &[InstType::Fc])?,

@@ -4,7 +4,7 @@
 
 use crate::codegen::portable::rows::{Row, canonical, fma, map, map2, map3, product, sum};
 use ctm_exec::float::number;
-use ctm_exec::r700::single::{Value, op2, op3, output};
+use ctm_exec::r700::single::{SlotResult, op2, op3, output};
 use ctm_exec::r700::{ops, transcendental as exact};
 use ctm_exec::transcendental as sequence;
 use ctm_ir::values::alu;
@@ -22,15 +22,15 @@ pub fn alu_rows<const FUSED: bool>(op: AluOp, [a, b, c]: [&Row; 3], omod: Omod, 
         return row;
     }
     match result(op) {
-        Some(Value::Float(_)) => map(&row, |x| output(Value::Float(f32::from_bits(x)), omod, clamp)),
-        Some(Value::Bits(_)) => map(&row, |x| output(Value::Bits(x), omod, clamp)),
+        Some(SlotResult::Float(_)) => map(&row, |x| output(SlotResult::Float(f32::from_bits(x)), omod, clamp)),
+        Some(SlotResult::Bits(_)) => map(&row, |x| output(SlotResult::Bits(x), omod, clamp)),
         // No modifier changes it.
-        Some(Value::Plain(_)) | None => row,
+        Some(SlotResult::Plain(_)) | None => row,
     }
 }
 
 /// A result of an operation; all results of one have the same type.
-fn result(op: AluOp) -> Option<Value> {
+fn result(op: AluOp) -> Option<SlotResult> {
     let scalar = match op {
         AluOp::Op2(op) => op2(op, 0, 0).ok().flatten(),
         AluOp::Op3(op) => op3(op, 0, 0, 0),

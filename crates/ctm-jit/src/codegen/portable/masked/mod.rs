@@ -17,13 +17,13 @@ use crate::launch::wavefronts::wave::{
 };
 use ctm_exec::float::{NAN, SIGN};
 use ctm_exec::r700::alu::{relative_read, relative_write};
-use ctm_ir::masked::{Code, End, File, M, MaskOp, Op, Target, Value, Var};
+use ctm_ir::masked::{Code, End, JumpTarget, M, MaskOp, Op, RegisterFile, Value, Var};
 use ctm_ir::values::lane;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// The state of a running wavefront.
-pub struct Machine {
+pub struct WavefrontState {
     dense: Arc<Dense>,
     rows: Vec<Row>,
     masks: Box<[u64; M::COUNT]>,
@@ -38,7 +38,7 @@ pub struct Machine {
     place: usize,
 }
 
-impl Machine {
+impl WavefrontState {
     /// A machine for a program.
     pub fn new(dense: Arc<Dense>) -> Self {
         Self {
@@ -111,8 +111,8 @@ impl Machine {
                 End::Branch { some, .. } => some,
             };
             match target {
-                Target::Block(id) => self.block = usize::from(id),
-                Target::Reference => return Err(BailOut),
+                JumpTarget::Block(id) => self.block = usize::from(id),
+                JumpTarget::Reference => return Err(BailOut),
             }
         }
         wave.valid = self.masks[M::VALID.index()];
@@ -156,23 +156,29 @@ impl Machine {
     }
 
     /// An element of a register or constant, or a dword of the data share, at an index of each lane.
-    fn get_relative(&self, (file, base, element): (File, u8, u8), at: Value, shared: &Shared<'_>, wave: &Wave) -> Row {
+    fn get_relative(
+        &self,
+        (file, base, element): (RegisterFile, u8, u8),
+        at: Value,
+        shared: &Shared<'_>,
+        wave: &Wave,
+    ) -> Row {
         let mut row = *self.row(at);
         for (lane, place) in row.iter_mut().enumerate() {
             let index = place.cast_signed();
             *place = match file {
-                _ if lane >= shared.lanes && file != File::Share => 0,
-                File::Gprs(gprs) => {
+                _ if lane >= shared.lanes && file != RegisterFile::Share => 0,
+                RegisterFile::Gprs(gprs) => {
                     let register = relative_read(base, index, usize::from(gprs));
                     self.dense.row(Var::gpr(register, usize::from(element))).map_or(0, |row| self.rows[row][lane])
                 }
-                File::Constants(first, count) => {
+                RegisterFile::Constants(first, count) => {
                     let at = usize::try_from(i64::from(base) + i64::from(index)).ok();
                     let at = at.filter(|&at| at < usize::from(count));
                     let dword = at.map(|at| 4 * (usize::from(first) + at) + usize::from(element));
                     dword.and_then(|dword| shared.uniforms.get(dword)).copied().unwrap_or(NAN)
                 }
-                File::Share => wave.fetched.group.dword(place.wrapping_add(base.into())),
+                RegisterFile::Share => wave.fetched.group.dword(place.wrapping_add(base.into())),
             };
         }
         row
@@ -252,7 +258,7 @@ impl Machine {
 
 /// The execution of the rest of a block's operations; its result is the number of the next yield.
 struct Ops<'a, 'b> {
-    machine: &'a mut Machine,
+    machine: &'a mut WavefrontState,
     shared: &'a Shared<'b>,
     wave: &'a mut Wave,
 }

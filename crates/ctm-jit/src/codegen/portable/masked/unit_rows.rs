@@ -6,28 +6,28 @@ use crate::launch::wavefronts::wave::lanes_of;
 use ctm_exec::float::{INFINITY, SIGN, number};
 use ctm_exec::transcendental;
 use ctm_exec::x1k::ops;
-use ctm_ir::masked::{Dot, Op, Unit};
+use ctm_ir::masked::{ChannelOp, Dot, Op};
 use ctm_ir::values::{dot_lane, unit_lane};
 use ctm_isa::x1k::ops::{AlphaOp, Omod};
 
 /// An operation of the X1K.
 #[inline(always)]
-pub fn unit_rows<const FUSED: bool>(unit: Unit, [a, b, c]: [&Row; 3]) -> Row {
+pub fn unit_rows<const FUSED: bool>(unit: ChannelOp, [a, b, c]: [&Row; 3]) -> Row {
     let fma = rows::fma::<FUSED>;
     match unit {
-        Unit::Mad { zero_wins, omod } => rows::fused::<FUSED>(a, b, c, zero_wins, omod),
-        Unit::Scale(Omod::U1 | Omod::Disabled) => map(a, |x| canonical(number(x))),
-        Unit::Min | Unit::Max => map3(a, b, b, |a, b, _| unit_lane(unit, [a, b, b])),
-        Unit::Clamp => map(a, ops::clamp),
+        ChannelOp::Mad { zero_wins, omod } => rows::fused::<FUSED>(a, b, c, zero_wins, omod),
+        ChannelOp::Scale(Omod::U1 | Omod::Disabled) => map(a, |x| canonical(number(x))),
+        ChannelOp::Min | ChannelOp::Max => map3(a, b, b, |a, b, _| unit_lane(unit, [a, b, b])),
+        ChannelOp::Clamp => map(a, ops::clamp),
         // The difference is exact or rounded once, and never tiny.
-        Unit::Fraction(Omod::U1 | Omod::Disabled) => map(a, |x| canonical(number(x) - number(x).floor())),
-        Unit::Scalar(AlphaOp::Ex2) => map(a, |x| transcendental::ex2_by(x, fma)),
-        Unit::Scalar(AlphaOp::Ln2) => map(a, |x| transcendental::ln2_by(x, fma)),
-        Unit::Scalar(AlphaOp::Rcp) => map(a, |x| transcendental::rcp_by(x, fma)),
-        Unit::Scalar(AlphaOp::Rsq) => map(a, |x| transcendental::rsq_by(x, fma)),
-        Unit::Scalar(AlphaOp::Sin) => map(a, |x| transcendental::sin_by(x, fma)),
-        Unit::Scalar(AlphaOp::Cos) => map(a, |x| transcendental::cos_by(x, fma)),
-        Unit::Scale(_) | Unit::Fraction(_) | Unit::Scalar(_) => map(a, |x| unit_lane(unit, [x; 3])),
+        ChannelOp::Fraction(Omod::U1 | Omod::Disabled) => map(a, |x| canonical(number(x) - number(x).floor())),
+        ChannelOp::Scalar(AlphaOp::Ex2) => map(a, |x| transcendental::ex2_by(x, fma)),
+        ChannelOp::Scalar(AlphaOp::Ln2) => map(a, |x| transcendental::ln2_by(x, fma)),
+        ChannelOp::Scalar(AlphaOp::Rcp) => map(a, |x| transcendental::rcp_by(x, fma)),
+        ChannelOp::Scalar(AlphaOp::Rsq) => map(a, |x| transcendental::rsq_by(x, fma)),
+        ChannelOp::Scalar(AlphaOp::Sin) => map(a, |x| transcendental::sin_by(x, fma)),
+        ChannelOp::Scalar(AlphaOp::Cos) => map(a, |x| transcendental::cos_by(x, fma)),
+        ChannelOp::Scale(_) | ChannelOp::Fraction(_) | ChannelOp::Scalar(_) => map(a, |x| unit_lane(unit, [x; 3])),
     }
 }
 

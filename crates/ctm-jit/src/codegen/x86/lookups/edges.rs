@@ -4,7 +4,7 @@
 #![allow(clippy::needless_range_loop, reason = "numbers index several arrays, as in the reference")]
 
 use super::Lanes;
-use super::levels::{Of, Pair, Prepared};
+use super::levels::{LevelLookup, Neighbours, Prepared};
 use ctm_exec::float::ONE;
 use ctm_exec::r700::cube::across;
 use ctm_exec::r700::sample::{FACES, is_cube};
@@ -51,7 +51,13 @@ const END: u32 = 8;
 impl<S: Simd> Lanes<'_, S> {
     /// A linear lookup in a level of a cube, in these lanes. `slice`: the face's place among all.
     #[inline(always)]
-    pub(super) fn over_edges(&mut self, of: &Of<'_>, level: &Prepared<S>, slice: S::V, lanes: S::M) -> [S::V; 4] {
+    pub(super) fn over_edges(
+        &mut self,
+        of: &LevelLookup<'_>,
+        level: &Prepared<S>,
+        slice: S::V,
+        lanes: S::M,
+    ) -> [S::V; 4] {
         let s = self.s;
         let (level, size, one) = (&level.level, level.level.sizes[0], s.splat(ONE));
         let last = s.to_int(s.sub(size, one));
@@ -71,8 +77,8 @@ impl<S: Simd> Lanes<'_, S> {
             // All lie on the face; those of other lanes are clamped to it.
             let columns = each!(2, n => (s.least(x[n], last), none));
             let rows = each!(2, n => (s.mul_int(s.least(y[n], last), level.width), none));
-            let x = Pair { at: columns, weight: across_x };
-            let y = Pair { at: rows, weight: across_y };
+            let x = Neighbours { at: columns, weight: across_x };
+            let y = Neighbours { at: rows, weight: across_y };
             let slice = s.add_int(s.mul_int(slice, level.slice), level.offset);
             return self.square(of, &x, &y, (slice, none), lanes);
         }
@@ -140,7 +146,7 @@ impl<S: Simd> Lanes<'_, S> {
     /// The slope of a cube's coordinates along columns and rows on the plane of each lane's face. `raw`: that of the
     /// untransformed coordinates.
     #[inline(always)]
-    pub(super) fn on_faces(&self, of: &Of<'_>, raw: [S::V; 2], vertical: bool) -> [S::V; 2] {
+    pub(super) fn on_faces(&self, of: &LevelLookup<'_>, raw: [S::V; 2], vertical: bool) -> [S::V; 2] {
         let s = self.s;
         if !is_cube(of.levels.texture.kind) {
             return raw;

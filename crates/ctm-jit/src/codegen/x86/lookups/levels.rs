@@ -17,7 +17,7 @@ use ctm_x86::simd::{Array, Simd, each};
 
 /// A lookup of a texture, with the values that all levels share.
 #[derive(Clone, Copy)]
-pub(super) struct Of<'a> {
+pub(super) struct LevelLookup<'a> {
     pub levels: &'a Levels<'a>,
     unnormalised: [bool; 3],
     offset: [f32; 3],
@@ -64,12 +64,12 @@ struct Steps<S: Simd> {
 }
 
 /// Neighbours along an axis, the lanes beyond the border, and the weight of the second one.
-pub(super) struct Pair<S: Simd> {
+pub(super) struct Neighbours<S: Simd> {
     pub at: [(S::V, S::M); 2],
     pub weight: S::V,
 }
 
-impl Of<'_> {
+impl LevelLookup<'_> {
     /// Slices, layers or faces of level 0.
     const fn slices(&self) -> f32 {
         f32::from_bits(self.levels.tables[5][0])
@@ -94,7 +94,7 @@ impl<S: Simd> Lanes<'_, S> {
         // size, so every texel lies inside the level's array.
         let array = unsafe { Array::among(bytemuck::cast_slice(levels.first), 16 * levels.texels) };
         let axes = filtered_axes(levels.texture.kind);
-        let of = Of { levels, unnormalised, offset, what, detail, axes, array };
+        let of = LevelLookup { levels, unnormalised, offset, what, detail, axes, array };
         if what == What::Compared {
             self.reference = self.in_format(self.at[levels.reference], levels.compared);
         }
@@ -107,7 +107,7 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// The level with a number.
     #[inline(always)]
-    fn level_of(&self, of: &Of<'_>, level: S::V) -> Level<S::V> {
+    fn level_of(&self, of: &LevelLookup<'_>, level: S::V) -> Level<S::V> {
         let (s, tables) = (self.s, &of.levels.tables);
         let [width, offset, slice] = each!(3, n => s.choose(&tables[n], level));
         Level { width, offset, slice, sizes: each!(3, n => s.choose(&tables[3 + n], level)) }
@@ -115,14 +115,14 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// A level by its number, clamped to the existing ones, and whether it exists.
     #[inline(always)]
-    fn existing_level(&self, of: &Of<'_>, level: S::V) -> (Level<S::V>, S::M) {
+    fn existing_level(&self, of: &LevelLookup<'_>, level: S::V) -> (Level<S::V>, S::M) {
         let (level, exists) = self.inside(level, self.s.splat(of.levels.texture.levels));
         (self.level_of(of, level), exists)
     }
 
     /// `GET_TEXTURE_RESINFO`: the sizes of a level, 0 where there is none; and the number of levels.
     #[inline(always)]
-    fn sizes(&self, of: &Of<'_>) -> [S::V; 4] {
+    fn sizes(&self, of: &LevelLookup<'_>) -> [S::V; 4] {
         let s = self.s;
         let (level, exists) = self.existing_level(of, self.at[0]);
         let [x, y, z] = each!(3, n => s.select(exists, s.to_int(level.sizes[n]), s.splat(0)));
@@ -131,7 +131,7 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// `LD`: texels by integers, zeros outside.
     #[inline(always)]
-    fn load_level(&self, of: &Of<'_>, offset: [i32; 3]) -> [S::V; 4] {
+    fn load_level(&self, of: &LevelLookup<'_>, offset: [i32; 3]) -> [S::V; 4] {
         let s = self.s;
         let (level, exists) = self.existing_level(of, self.at[3]);
         let (mut index, mut outside) = (level.offset, s.not(exists));
@@ -175,7 +175,7 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// A lookup.
     #[inline(always)]
-    fn sample(&mut self, of: &Of<'_>) -> [S::V; 4] {
+    fn sample(&mut self, of: &LevelLookup<'_>) -> [S::V; 4] {
         let s = self.s;
         let &Levels { ref texture, ref sampler, detail_matters, .. } = of.levels;
         if of.what == What::Detail {
@@ -227,7 +227,7 @@ impl<S: Simd> Lanes<'_, S> {
     /// The gradient along which lanes take steps, and their number: the ratio of the lengths, rounded up. `None` where
     /// no lane takes several.
     #[inline(always)]
-    fn steps(&self, of: &Of<'_>, gradients: [S::V; 2]) -> Option<Steps<S>> {
+    fn steps(&self, of: &LevelLookup<'_>, gradients: [S::V; 2]) -> Option<Steps<S>> {
         let s = self.s;
         let &Levels { most_steps, .. } = of.levels;
         let (Detail::Computed { set } | Detail::Biased { set }) = of.detail else { return None };
@@ -251,7 +251,7 @@ impl<S: Simd> Lanes<'_, S> {
     ///
     /// All lookups of a level are this one call, as all of its code is inlined into the caller.
     #[inline(always)]
-    fn stepped(&mut self, of: &Of<'_>, mips: &Mips<S>, steps: Option<&Steps<S>>) -> [S::V; 4] {
+    fn stepped(&mut self, of: &LevelLookup<'_>, mips: &Mips<S>, steps: Option<&Steps<S>>) -> [S::V; 4] {
         let (s, at, slice) = (self.s, self.at, self.slice(of));
         let (mut found, mut sum) = ([s.splat(0); 4], [s.splat(0); 4]);
         let other = s.not(s.equal(mips.weight, s.splat(0)));
@@ -299,7 +299,7 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// Mixes the result with the one of another place, in the lanes of a mask.
     #[inline(always)]
-    fn mix_where(&self, of: &Of<'_>, mask: S::M, found: &mut [S::V; 4], other: [S::V; 4], weight: S::V) {
+    fn mix_where(&self, of: &LevelLookup<'_>, mask: S::M, found: &mut [S::V; 4], other: [S::V; 4], weight: S::V) {
         for n in 0..of.channels() {
             found[n] = self.s.select(mask, self.one_nan(self.mix(found[n], other[n], weight)), found[n]);
         }
@@ -307,7 +307,7 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// `GET_COMP_TEX_LOD`: the level of detail clamped to the existing levels, and unclamped.
     #[inline(always)]
-    fn level_of_detail(&self, of: &Of<'_>) -> [S::V; 4] {
+    fn level_of_detail(&self, of: &LevelLookup<'_>) -> [S::V; 4] {
         let (s, sampler) = (self.s, &of.levels.sampler);
         let detail = self.detail(of, self.gradients(of));
         let within = s.min(s.max(detail, self.number(sampler.min_lod)), self.number(sampler.max_lod));
@@ -317,7 +317,7 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// The squared lengths of both gradients in texels of level 0, where they matter and lanes have them.
     #[inline(always)]
-    fn gradients(&self, of: &Of<'_>) -> Option<[S::V; 2]> {
+    fn gradients(&self, of: &LevelLookup<'_>) -> Option<[S::V; 2]> {
         let (Detail::Computed { set } | Detail::Biased { set }) = of.detail else { return None };
         let matter = of.levels.detail_matters || of.levels.most_steps > 1;
         if !matter || !(set || of.levels.quads) {
@@ -328,7 +328,7 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// The level of detail.
     #[inline(always)]
-    fn detail(&self, of: &Of<'_>, gradients: Option<[S::V; 2]>) -> S::V {
+    fn detail(&self, of: &LevelLookup<'_>, gradients: Option<[S::V; 2]>) -> S::V {
         let (s, bias) = (self.s, self.number(of.levels.bias));
         match of.detail {
             Detail::Zero => return s.splat(0),
@@ -345,7 +345,7 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// A gradient along columns, rows and slices.
     #[inline(always)]
-    fn slopes(&self, of: &Of<'_>, set: bool, vertical: bool) -> [S::V; 3] {
+    fn slopes(&self, of: &LevelLookup<'_>, set: bool, vertical: bool) -> [S::V; 3] {
         let s = self.s;
         if set {
             return each!(3, axis => s.load(&self.set[axis + if vertical { 3 } else { 0 }][self.first..]));
@@ -365,7 +365,7 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// The squared length of a gradient in texels of level 0.
     #[inline(always)]
-    fn gradient(&self, of: &Of<'_>, set: bool, vertical: bool) -> S::V {
+    fn gradient(&self, of: &LevelLookup<'_>, set: bool, vertical: bool) -> S::V {
         let (s, slopes) = (self.s, self.slopes(of, set, vertical));
         let mut sum = s.splat(0);
         for axis in 0..of.axes {
@@ -397,7 +397,7 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// The layer or face.
     #[inline(always)]
-    fn slice(&self, of: &Of<'_>) -> S::V {
+    fn slice(&self, of: &LevelLookup<'_>) -> S::V {
         let (s, texture) = (self.s, &of.levels.texture);
         if texture.kind != TextureKind::CubeArray {
             return s.to_int(self.named(self.at[2], of.slices() - 1.0));
@@ -417,7 +417,7 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// A coordinate in texels of a level, clamped where the sampler clamps.
     #[inline(always)]
-    fn coordinate(&self, of: &Of<'_>, axis: usize, level: &Level<S::V>) -> S::V {
+    fn coordinate(&self, of: &LevelLookup<'_>, axis: usize, level: &Level<S::V>) -> S::V {
         let (s, sampler, zero) = (self.s, &of.levels.sampler, self.s.splat(0));
         let mut u = self.in_texels(of, axis, level);
         if sampler.mirrors_once[axis] {
@@ -431,7 +431,7 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// A coordinate in texels of a level.
     #[inline(always)]
-    fn in_texels(&self, of: &Of<'_>, axis: usize, level: &Level<S::V>) -> S::V {
+    fn in_texels(&self, of: &LevelLookup<'_>, axis: usize, level: &Level<S::V>) -> S::V {
         let (s, u) = (self.s, self.at[axis]);
         let u = if is_cube(of.levels.texture.kind) { s.sub(u, s.splat(ONE)) } else { u };
         let u = if of.unnormalised[axis] { u } else { s.mul(u, level.sizes[axis]) };
@@ -441,14 +441,14 @@ impl<S: Simd> Lanes<'_, S> {
     /// The first of two neighbours along an axis, which may lie outside, and the weight of the second one, without the
     /// sampler's wraps.
     #[inline(always)]
-    pub(super) fn low(&self, of: &Of<'_>, axis: usize, level: &Level<S::V>) -> (S::V, S::V) {
+    pub(super) fn low(&self, of: &LevelLookup<'_>, axis: usize, level: &Level<S::V>) -> (S::V, S::V) {
         let ([low, _], weight) = self.split(self.s.sub(self.in_texels(of, axis, level), self.s.splat(HALF)));
         (low, weight)
     }
 
     /// A floored coordinate as the number of a column, row or slice, and the lanes beyond a border.
     #[inline(always)]
-    fn placed(&mut self, of: &Of<'_>, axis: usize, floored: S::V, along: &Axis<S::V>) -> (S::V, S::M) {
+    fn placed(&mut self, of: &LevelLookup<'_>, axis: usize, floored: S::V, along: &Axis<S::V>) -> (S::V, S::M) {
         // The column at -1 is the mirror image of that at 0.
         let once = of.levels.sampler.mirrors_once[axis];
         let floored = if once { self.s.max(self.s.splat(0), self.s.floor(floored)) } else { floored };
@@ -457,24 +457,24 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// Neighbours along an axis: half a texel back in lanes that weigh texels.
     #[inline(always)]
-    fn pair(&mut self, of: &Of<'_>, axis: usize, level: &Prepared<S>, linear: S::M) -> Pair<S> {
+    fn pair(&mut self, of: &LevelLookup<'_>, axis: usize, level: &Prepared<S>, linear: S::M) -> Neighbours<S> {
         let s = self.s;
         let u = self.coordinate(of, axis, &level.level);
         let (at, weight) = self.split(s.select(linear, s.sub(u, s.splat(HALF)), u));
         let along = &level.axes[axis];
-        Pair { at: [self.placed(of, axis, at[0], along), self.placed(of, axis, at[1], along)], weight }
+        Neighbours { at: [self.placed(of, axis, at[0], along), self.placed(of, axis, at[1], along)], weight }
     }
 
     /// A level with its axes.
     #[inline(always)]
-    fn prepared(&self, of: &Of<'_>, level: S::V) -> Prepared<S> {
+    fn prepared(&self, of: &LevelLookup<'_>, level: S::V) -> Prepared<S> {
         let level = self.level_of(of, level);
         Prepared { level, axes: each!(3, axis => Axis::new(self.s, level.sizes[axis], of.levels.wrap[axis])) }
     }
 
     /// A lookup in one level: in lanes that weigh texels of these, in others of the nearest one.
     #[inline(always)]
-    fn in_level(&mut self, of: &Of<'_>, prepared: &Prepared<S>, slice: S::V, linear: S::M) -> [S::V; 4] {
+    fn in_level(&mut self, of: &LevelLookup<'_>, prepared: &Prepared<S>, slice: S::V, linear: S::M) -> [S::V; 4] {
         let s = self.s;
         let over_edges = of.levels.over_edges && of.what != What::Four && s.bits(linear) & self.wanted != 0;
         let on_face = if over_edges { s.mask(0) } else { linear };
@@ -491,14 +491,14 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// The same in a cube, without texels beyond the edges of the face.
     #[inline(always)]
-    fn in_face(&mut self, of: &Of<'_>, prepared: &Prepared<S>, slice: S::V, linear: S::M) -> [S::V; 4] {
+    fn in_face(&mut self, of: &LevelLookup<'_>, prepared: &Prepared<S>, slice: S::V, linear: S::M) -> [S::V; 4] {
         let s = self.s;
         let level = &prepared.level;
         let none = s.mask(0);
         let depth = if of.axes == 3 {
             self.pair(of, 2, prepared, linear)
         } else {
-            Pair { at: [(slice, none); 2], weight: s.splat(0) }
+            Neighbours { at: [(slice, none); 2], weight: s.splat(0) }
         };
         let [near, far] = each!(2, n => {
             let (slice, beyond) = depth.at[n];
@@ -531,7 +531,14 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// The texels of four corners, weighed.
     #[inline(always)]
-    pub(super) fn square(&self, of: &Of<'_>, x: &Pair<S>, y: &Pair<S>, slice: (S::V, S::M), linear: S::M) -> [S::V; 4] {
+    pub(super) fn square(
+        &self,
+        of: &LevelLookup<'_>,
+        x: &Neighbours<S>,
+        y: &Neighbours<S>,
+        slice: (S::V, S::M),
+        linear: S::M,
+    ) -> [S::V; 4] {
         let s = self.s;
         let mut has_border = of.levels.wrap.contains(&Wrap::Border);
         if has_border {
@@ -572,7 +579,7 @@ impl<S: Simd> Lanes<'_, S> {
     #[inline(always)]
     pub(super) fn texel(
         &self,
-        of: &Of<'_>,
+        of: &LevelLookup<'_>,
         (x, beyond_x): (S::V, S::M),
         (y, beyond_y): (S::V, S::M),
         (z, beyond_z): (S::V, S::M),

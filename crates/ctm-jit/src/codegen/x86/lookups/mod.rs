@@ -177,7 +177,7 @@ macro_rules! each_vector {
 impl Do for Weighed<'_, '_> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
-        let texels = texels::Of::new(s, self.0.of);
+        let texels = texels::TexelArray::new(s, self.0.of);
         each_vector!(s, self.0.looked, self.0.rows, lanes => lanes.texels::<true>(&texels))
     }
 }
@@ -185,7 +185,7 @@ impl Do for Weighed<'_, '_> {
 impl Do for Lookup<'_, '_, Texels<'_>> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
-        let texels = texels::Of::new(s, self.of);
+        let texels = texels::TexelArray::new(s, self.of);
         each_vector!(s, self.looked, self.rows, lanes => lanes.texels::<false>(&texels))
     }
 }

@@ -42,13 +42,13 @@ impl<V: Copy> Axis<V> {
 }
 
 /// An array, with the values that all lanes share.
-pub(super) struct Of<'a, S: Simd> {
+pub(super) struct TexelArray<'a, S: Simd> {
     texels: &'a Texels<'a>,
     array: Array<'a>,
     axes: [Axis<S::V>; 2],
 }
 
-impl<'a, S: Simd> Of<'a, S> {
+impl<'a, S: Simd> TexelArray<'a, S> {
     #[inline(always)]
     pub fn new(s: S, texels: &'a Texels<'a>) -> Self {
         let sizes = [texels.width as f32, texels.height as f32];
@@ -189,9 +189,9 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// The result of a lookup in an array; `WEIGHED`: a weighted sum of elements of a plain one.
     #[inline(always)]
-    pub(super) fn texels<const WEIGHED: bool>(&mut self, of: &Of<'_, S>) -> Option<[S::V; 4]> {
+    pub(super) fn texels<const WEIGHED: bool>(&mut self, of: &TexelArray<'_, S>) -> Option<[S::V; 4]> {
         let s = self.s;
-        let &Of { texels, axes: [across, down], .. } = of;
+        let &TexelArray { texels, axes: [across, down], .. } = of;
         let (unnormalised, offset) = match *self.looked {
             Looked::Sample { unnormalised, offset, .. } => (unnormalised, offset),
             Looked::Load { offset } => {
@@ -235,7 +235,7 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// The elements of columns and rows, or the border.
     #[inline(always)]
-    fn bordered(&self, of: &Of<'_, S>, (x, beyond_x): (S::V, S::M), (y, beyond_y): (S::V, S::M)) -> [S::V; 4] {
+    fn bordered(&self, of: &TexelArray<'_, S>, (x, beyond_x): (S::V, S::M), (y, beyond_y): (S::V, S::M)) -> [S::V; 4] {
         let s = self.s;
         let found = self.element(of, x, y);
         if !of.texels.wrap.contains(&Wrap::Border) {
@@ -269,8 +269,8 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// The elements in columns and rows.
     #[inline(always)]
-    fn element(&self, of: &Of<'_, S>, x: S::V, y: S::V) -> [S::V; 4] {
-        let (s, &Of { texels, array, .. }) = (self.s, of);
+    fn element(&self, of: &TexelArray<'_, S>, x: S::V, y: S::V) -> [S::V; 4] {
+        let (s, &TexelArray { texels, array, .. }) = (self.s, of);
         let missing = [s.splat(0), s.splat(0), s.splat(0), s.splat(ONE)];
         match texels.form {
             Form::Floats if texels.channels == 4 => self.whole(array, self.place(texels, x, y)),

@@ -22,7 +22,7 @@ const SIGN_AND_FRACTION: u32 = SIGN | 0x000f_ffff;
 const REBIAS: u32 = (1023 - 127) << 20;
 
 /// Doubles of all lanes, unpacked.
-pub type Pair = [Src; 2];
+pub type DoubleLanes = [Src; 2];
 
 /// The result of an operation: its dwords, by the `part` of the form's operation; 4 is the mask of the predicate.
 pub type Results = [Src; 5];
@@ -48,7 +48,7 @@ pub struct Double {
 }
 
 impl Double {
-    fn pair(self, s: &mut impl Sink) -> Pair {
+    fn pair(self, s: &mut impl Sink) -> DoubleLanes {
         unpack(s, self.low, self.high)
     }
 }
@@ -134,7 +134,7 @@ impl Wide {
     }
 
     /// Output modifier and clamp, and the dwords of the results.
-    fn finish(self, s: &mut impl Sink, mut doubles: Pair, factor: Option<u64>) -> Results {
+    fn finish(self, s: &mut impl Sink, mut doubles: DoubleLanes, factor: Option<u64>) -> Results {
         if let Some(factor) = factor {
             let factor = number(s, factor);
             let scaled = doubles.map(|x| s.two(asm::MUL_F64, x, factor));
@@ -175,7 +175,7 @@ fn factor(omod: Omod) -> Option<u64> {
 }
 
 /// Low and high dwords.
-fn pack(s: &mut impl Sink, [first, second]: Pair) -> [Src; 2] {
+fn pack(s: &mut impl Sink, [first, second]: DoubleLanes) -> [Src; 2] {
     [LOW_DWORDS, HIGH_DWORDS].map(|which| {
         let dst = s.fresh();
         s.push(Lir::TwoImm { op: SHUFFLE, dst, a: first, b: second, imm: which });
@@ -184,7 +184,7 @@ fn pack(s: &mut impl Sink, [first, second]: Pair) -> [Src; 2] {
 }
 
 /// A sum or product; a NaN operand is passed on unchanged, the first before the second.
-fn arithmetic(s: &mut impl Sink, op: V, a: Pair, b: Pair) -> Pair {
+fn arithmetic(s: &mut impl Sink, op: V, a: DoubleLanes, b: DoubleLanes) -> DoubleLanes {
     let results = [s.two(op, a[0], b[0]), s.two(op, a[1], b[1])];
     if a != b {
         keep_nans(s, results, b);
@@ -194,7 +194,7 @@ fn arithmetic(s: &mut impl Sink, op: V, a: Pair, b: Pair) -> Pair {
 }
 
 /// Replaces results by NaN operands.
-fn keep_nans(s: &mut impl Sink, results: Pair, operands: Pair) {
+fn keep_nans(s: &mut impl Sink, results: DoubleLanes, operands: DoubleLanes) {
     for (result, operand) in results.into_iter().zip(operands) {
         s.push(Lir::Test { op: asm::CMP_F64, how: UNORDERED, dst: 1, a: operand, b: operand, under: 0 });
         s.push(Lir::MergeTwo { op: asm::AND_I64, dst: vector(result), k: 1, a: operand, b: operand });

@@ -31,7 +31,7 @@ use super::kept::enters_loop;
 use super::layout::{MASK_ROWS, ROW, SPENT, head};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
-use ctm_ir::masked::{Code, Counter, End, M, Target, Var};
+use ctm_ir::masked::{Code, Counter, End, JumpTarget, M, Var};
 use ctm_ir::order::postorder;
 use ctm_x86::{Asm, Cond, Gpr, Int, Label, MOVUPS_LOAD, RAX, RBP, RBX, RDI, RDX, RSI, Rm};
 pub use input::{Input, add_active};
@@ -213,7 +213,7 @@ impl<'a> Emit<'a> {
         if enters_loop(input.code, block) {
             self.load_kept();
         }
-        let is_next = |target: Target| next.is_some_and(|next| target == Target::Block(next as u16));
+        let is_next = |target: JumpTarget| next.is_some_and(|next| target == JumpTarget::Block(next as u16));
         match block.end {
             End::Stop => self.asm.jump(self.done),
             End::Next(target) if is_next(target) => {}
@@ -251,14 +251,14 @@ impl<'a> Emit<'a> {
         self.input.kept.iter().for_each(|&(src, vector)| self.copy(vector, src, 0));
     }
 
-    fn label_of(&self, target: Target) -> Label {
+    fn label_of(&self, target: JumpTarget) -> Label {
         match target {
-            Target::Block(id) => self.blocks[usize::from(id)],
-            Target::Reference => self.bail_out,
+            JumpTarget::Block(id) => self.blocks[usize::from(id)],
+            JumpTarget::Reference => self.bail_out,
         }
     }
 
-    fn go(&mut self, target: Target) {
+    fn go(&mut self, target: JumpTarget) {
         let label = self.label_of(target);
         self.asm.jump(label);
     }

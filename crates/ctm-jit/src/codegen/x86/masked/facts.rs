@@ -3,8 +3,8 @@
 
 use crate::passes::masked::VarSet;
 use ctm_exec::float::{NAN, ONE};
-use ctm_ir::masked::{Block, Code, File, Op, Unit, Value, Var, indexed};
-use ctm_isa::r700::ops::{AluOp, Decides, Domain, Kind, Op2, Test};
+use ctm_ir::masked::{Block, ChannelOp, Code, Op, RegisterFile, Value, Var, indexed};
+use ctm_isa::r700::ops::{AluOp, Decides, Domain, Op2, SideEffect, Test};
 use ctm_x86::{self as asm, V};
 
 /// Comparisons of floats.
@@ -207,7 +207,7 @@ impl Facts {
                 Op::Set { var, value, .. } => see(value, self.seen.ask(var)),
                 _ => {
                     op.reads().for_each(|value| see(value, true));
-                    if let Op::GetRelative { file: File::Gprs(gprs), element, .. } = *op
+                    if let Op::GetRelative { file: RegisterFile::Gprs(gprs), element, .. } = *op
                         && own
                     {
                         indexed(gprs, element).for_each(|var| self.seen.insert(var));
@@ -266,22 +266,22 @@ fn is_number(block: &Block, op: AluOp, [a, b, _]: [Value; 3], is: impl Fn(Value)
 }
 
 /// The same of an X1K operation.
-fn is_number_of_unit(block: &Block, unit: Unit, [a, b, c]: [Value; 3], is: impl Fn(Value) -> bool) -> bool {
+fn is_number_of_unit(block: &Block, unit: ChannelOp, [a, b, c]: [Value; 3], is: impl Fn(Value) -> bool) -> bool {
     let op = |value: Value| &block.ops[block.bare(value).index()];
     match unit {
-        Unit::Clamp => true,
-        Unit::Scale(_) => is(a),
+        ChannelOp::Clamp => true,
+        ChannelOp::Scale(_) => is(a),
         // They give the second operand where one is a NaN.
-        Unit::Min | Unit::Max => is(b),
+        ChannelOp::Min | ChannelOp::Max => is(b),
         // No product of zero and infinity, and no sum of infinities.
-        Unit::Mad { .. } => {
+        ChannelOp::Mad { .. } => {
             let is_one = |value| matches!(op(value), Op::Bits(ONE));
             let product_is_finite = || is_finite(op(if is_one(b) { a } else { b })) && (is_one(a) || is_one(b));
             [a, b, c].into_iter().all(&is)
                 && (is_normal(op(a)) || is_normal(op(b)))
                 && (is_finite(op(c)) || product_is_finite())
         }
-        Unit::Fraction(_) | Unit::Scalar(_) => false,
+        ChannelOp::Fraction(_) | ChannelOp::Scalar(_) => false,
     }
 }
 
@@ -391,8 +391,10 @@ pub const fn mirrored(how: u8) -> u8 {
 pub const fn outcomes(op: Op2) -> (u32, u32) {
     let info = op.info();
     match (info.kind, info.writes) {
-        (Kind::PredSet, _) => (0, ONE),
-        (Kind::Kill, _) | (Kind::Plain | Kind::Mova, Domain::Float) => (ONE, 0),
-        (Kind::Plain | Kind::Mova, Domain::Bits | Domain::Int | Domain::Uint | Domain::Double) => (u32::MAX, 0),
+        (SideEffect::PredSet, _) => (0, ONE),
+        (SideEffect::Kill, _) | (SideEffect::Plain | SideEffect::Mova, Domain::Float) => (ONE, 0),
+        (SideEffect::Plain | SideEffect::Mova, Domain::Bits | Domain::Int | Domain::Uint | Domain::Double) => {
+            (u32::MAX, 0)
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::passes::masked::VarSet;
 use ctm_ir::instructions;
 use ctm_ir::masked::{Code, Counter, End, M, MaskOp, Op, Var};
 use ctm_ir::text::fields::{Field, YieldNumber};
-use ctm_ir::text::{Line, TextError};
+use ctm_ir::text::{TextError, TextLine};
 use ctm_x86::V;
 
 /// A call of machine code.
@@ -233,7 +233,7 @@ impl Field for Indexed {
         }
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         let expected = "file: `gprs:` or `constants:` with the first one, `:` and how many, or `share`";
         line.parsed(expected, |word, _| {
             let parts: Vec<&str> = word.split(':').collect();

@@ -45,7 +45,7 @@ pub mod wide;
 use super::isa::{Isa, X86Target};
 use super::lookups::{Looked, Rows, look_up};
 use super::mode::{forget_underflow, underflowed};
-use super::{Frame, Line, exchange_mode, executable, flushing, mode_now};
+use super::{CacheLine, Frame, exchange_mode, executable, flushing, mode_now};
 use crate::launch::events::note;
 use crate::launch::kept::{Kept, Pool};
 use crate::launch::lanes::BailOut;
@@ -96,10 +96,10 @@ impl Variant {
 
 /// The code: leaves 0 where a wavefront ended.
 #[cfg(target_arch = "x86_64")]
-type Entry = unsafe extern "sysv64" fn(*mut Line) -> u32;
+type EntryPoint = unsafe extern "sysv64" fn(*mut CacheLine) -> u32;
 /// The code: leaves 0 where a wavefront ended.
 #[cfg(not(target_arch = "x86_64"))]
-type Entry = unsafe extern "C" fn(*mut Line) -> u32;
+type EntryPoint = unsafe extern "C" fn(*mut CacheLine) -> u32;
 
 /// The parts of a program in machine code, as the compiler's stages leave them.
 pub struct Parts<'a> {
@@ -256,10 +256,10 @@ impl Native {
             self.begin(frame, shared, wave);
         }
         let Wave { visits, fetched, .. } = &mut *wave;
-        let call = |frame: *mut Line, _| {
+        let call = |frame: *mut CacheLine, _| {
             // SAFETY: the text is code that `emit` made for this signature; it is mapped executable, and `self` owns
             // it.
-            let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
+            let entry = unsafe { std::mem::transmute::<*const u8, EntryPoint>(self.text.as_ptr()) };
             forget_underflow();
             // SAFETY: `enter` has prepared the frame.
             let end = unsafe { entry(frame) };
@@ -292,7 +292,7 @@ impl Native {
         shared: &Shared<'_>,
         visits: &mut [u64],
         fetched: &mut Fetched,
-        run: impl FnOnce(*mut Line, u32) -> u32,
+        run: impl FnOnce(*mut CacheLine, u32) -> u32,
     ) -> u32 {
         if self.shares {
             frame.put(head::SHARE, &(fetched.group.dwords().as_mut_ptr() as usize).to_le_bytes());
@@ -302,7 +302,7 @@ impl Native {
         frame.put(head::VISITS, &(visits.as_mut_ptr() as usize).to_le_bytes());
         frame.put(head::UNIFORMS, &(shared.uniforms.as_ptr() as usize).to_le_bytes());
         let host = mode_now();
-        let mut context = Context { isa: self.target.isa, host, calls: &self.calls, shared, fetched };
+        let mut context = CallContext { isa: self.target.isa, host, calls: &self.calls, shared, fetched };
         frame.put(head::CONTEXT, &((&raw mut context) as usize).to_le_bytes());
         let frame = frame.bytes.as_mut_ptr();
         flushing(|| run(frame, host))
@@ -349,7 +349,7 @@ pub fn modes_of_calls() -> (u64, u32) {
 }
 
 /// The arguments of calls.
-struct Context<'a> {
+struct CallContext<'a> {
     isa: Isa,
     /// The host's MXCSR.
     host: u32,
@@ -380,7 +380,7 @@ unsafe extern "C" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
 unsafe fn called(frame: *mut u8, number: u32, mask: u64) -> u32 {
     // SAFETY: the caller is code made by `emit`; its head holds the context that `run` has put there for the duration
     // of the call, and no other reference to it is used meanwhile.
-    let context = unsafe { &mut *frame.add(head::CONTEXT as usize).cast::<*mut Context<'_>>().read() };
+    let context = unsafe { &mut *frame.add(head::CONTEXT as usize).cast::<*mut CallContext<'_>>().read() };
     // SAFETY: these rows lie in the frame, are aligned to 64 bytes, and have no other reader or writer meanwhile.
     let rows = unsafe { &mut *frame.add(head::ROWS as usize).cast::<[Row; ARGUMENTS + RESULTS + GRADIENTS]>() };
     // SAFETY: masks lie in the frame.
@@ -412,7 +412,7 @@ unsafe fn called(frame: *mut u8, number: u32, mask: u64) -> u32 {
     if let Ok(Some(())) = done { 0 } else { 1 }
 }
 
-impl Context<'_> {
+impl CallContext<'_> {
     /// A call of a reference function; `None`: bail out.
     fn call(
         &mut self,

@@ -21,7 +21,7 @@ use crate::codegen::x86::scalar::Sink;
 use conditions::compound;
 use ctm_exec::float::NAN;
 use ctm_exec::r700::resources::Wrap;
-use ctm_ir::masked::{Block, Code, File, M, MaskOp, Op, Store, Unit, Value, Var, indexed};
+use ctm_ir::masked::{Block, ChannelOp, Code, M, MaskOp, Op, RegisterFile, Store, Value, Var, indexed};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2};
 use ctm_isa::x1k::ops::Omod as XOmod;
 use ctm_x86 as asm;
@@ -255,7 +255,8 @@ impl<'a> Select<'a> {
                     let of = &mut vars[number(var)];
                     (of.last, of.read) = (place, of.read.max(plan.of[place].last));
                 }
-                Op::GetRelative { file: File::Gprs(gprs), element, .. } | Op::SetRelative { gprs, element, .. } => {
+                Op::GetRelative { file: RegisterFile::Gprs(gprs), element, .. }
+                | Op::SetRelative { gprs, element, .. } => {
                     indexed(gprs, element).for_each(|var| vars[number(var)].last = place);
                 }
                 Op::Set { var, value, under } => {
@@ -531,7 +532,7 @@ fn wide_key(op: &Op) -> Option<(WideKey, usize)> {
 fn negates(op: &Op) -> bool {
     match *op {
         Op::Alu { op, .. } => Alu::negates(op),
-        Op::Unit(Unit::Mad { .. }, _) => true,
+        Op::Unit(ChannelOp::Mad { .. }, _) => true,
         _ => false,
     }
 }

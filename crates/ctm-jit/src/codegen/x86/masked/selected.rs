@@ -6,7 +6,7 @@ use super::select::{Select, SelectInputs};
 use crate::codegen::target::Target;
 use crate::codegen::x86::lir::Vector;
 use ctm_exec::r700::resources::Wrap;
-use ctm_ir::masked::{Code, File, Op, Unit, Value, Var, indexed};
+use ctm_ir::masked::{ChannelOp, Code, Op, RegisterFile, Value, Var, indexed};
 
 /// Facts about launches that code may rely on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,7 +63,8 @@ impl SelectedCode {
         let ops = || code.blocks.iter().flat_map(|block| &block.ops);
         let fixed = if given.streams { Vec::new() } else { fixed(code) };
         for op in ops() {
-            if let Op::GetRelative { file: File::Gprs(gprs), element, .. } | Op::SetRelative { gprs, element, .. } = *op
+            if let Op::GetRelative { file: RegisterFile::Gprs(gprs), element, .. }
+            | Op::SetRelative { gprs, element, .. } = *op
             {
                 indexed(gprs, element).for_each(|var| note(var, &mut vars, &mut used));
             }
@@ -109,7 +110,7 @@ pub fn ordinary(code: &Code, uniforms: &[u32]) -> Vec<u16> {
     for block in &code.blocks {
         for op in &block.ops {
             let factors = match *op {
-                Op::Unit(Unit::Mad { zero_wins: true, .. }, [a, b, _]) => [a, b],
+                Op::Unit(ChannelOp::Mad { zero_wins: true, .. }, [a, b, _]) => [a, b],
                 _ => continue,
             };
             for factor in factors {

@@ -9,7 +9,7 @@
 mod stores;
 
 use super::layout::{UNDERFLOWED, gradient, head};
-use super::{Entry, Frame, Native, Shared, Wave};
+use super::{EntryPoint, Frame, Native, Shared, Wave};
 use crate::codegen::x86::mode::{FLUSHING, exchange_mode, forget_underflow, underflowed};
 use crate::launch::events::note;
 use crate::launch::wavefronts::conditional::ConditionalRows;
@@ -23,7 +23,7 @@ use std::ops::Range;
 use stores::ExportTarget;
 
 /// The parameters that all spans of a launch share.
-pub struct Given<'a> {
+pub struct SpanParameters<'a> {
     /// The wavefronts.
     pub waves: &'a Waves,
     /// The source of start values, as many as the program has.
@@ -47,7 +47,7 @@ pub struct Ended {
 
 /// A span in progress.
 struct Span<'a> {
-    given: &'a Given<'a>,
+    given: &'a SpanParameters<'a>,
     targets: Vec<ExportTarget<'a>>,
     /// The test before stores, the lanes that gave a value for it, and the row of these.
     conditional: Option<(&'a ConditionalRows<'a>, *mut u64, *const u32)>,
@@ -67,7 +67,7 @@ struct Span<'a> {
     covered: u64,
     ended: Ended,
     /// The program's code, which is for such frames and this processor.
-    program: Entry,
+    program: EntryPoint,
     /// The host's MXCSR, if it is needed between wavefronts.
     host: Option<u32>,
     /// The last return value of the code.
@@ -82,7 +82,7 @@ impl Native {
         frame: &mut Frame,
         shared: &Shared<'_>,
         wave: &mut Wave,
-        given: &Given<'_>,
+        given: &SpanParameters<'_>,
         waves: Range<u64>,
     ) -> Ended {
         if given.starts.count() != wave.start.len() || given.starts.count_stored() != given.outputs.stored.len() {
@@ -96,7 +96,7 @@ impl Native {
             let outputs = given.outputs;
             // SAFETY: the text is code that `emit` made for this signature; it is mapped executable, and `self` owns
             // it.
-            let program = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
+            let program = unsafe { std::mem::transmute::<*const u8, EntryPoint>(self.text.as_ptr()) };
             let mut span = Span {
                 given,
                 targets: outputs.targets.iter().map(|output| ExportTarget::new(output, self, frame.cast())).collect(),

@@ -21,7 +21,7 @@ use ctm_ir::listing::code::{lines, put_block, put_definitions, put_line, take_bl
 use ctm_ir::masked::{Code, End, Fetch, Op, Store, Var, Yield};
 use ctm_ir::text::fields::Field;
 use ctm_ir::text::line::listed;
-use ctm_ir::text::{Line, TextError};
+use ctm_ir::text::{TextError, TextLine};
 use rustc_hash::FxHashMap as Map;
 
 fn text(of: &impl Field) -> String {
@@ -90,7 +90,7 @@ impl Field for Unnamed {
         self.0.print(out);
     }
 
-    fn parse(line: &mut Line<'_>) -> Result<Self, TextError> {
+    fn parse(line: &mut TextLine<'_>) -> Result<Self, TextError> {
         Op::parse(line).map(Self)
     }
 }
@@ -108,7 +108,7 @@ pub fn parse(text: &str) -> Result<(SelectedCode, Code), TextError> {
     let mut is_ended = true;
     let mut vectors = 0;
     for (number, content) in lines(text) {
-        let mut line = Line::new(content, number, &names);
+        let mut line = TextLine::new(content, number, &names);
         match (content.starts_with(' '), code.blocks.is_empty()) {
             (true, true) => take_definition(&mut line, &mut of, &mut code)?,
             (true, false) if is_ended => return Err(line.error("the block has ended; expected `block`")),
@@ -142,14 +142,14 @@ pub fn parse(text: &str) -> Result<(SelectedCode, Code), TextError> {
     }
     if !is_ended {
         let names = listed(&End::names());
-        let end = Line::new("", text.lines().count() + 1, &names_of_nothing);
+        let end = TextLine::new("", text.lines().count() + 1, &names_of_nothing);
         return Err(end.error(format!("the block before has no end; expected one of {names}")));
     }
     of.vectors = vectors.max(of.used.len());
     Ok((of, code))
 }
 
-fn take_definition(line: &mut Line<'_>, of: &mut SelectedCode, code: &mut Code) -> Result<(), TextError> {
+fn take_definition(line: &mut TextLine<'_>, of: &mut SelectedCode, code: &mut Code) -> Result<(), TextError> {
     let before = line.clone();
     let name = line.begin().unwrap_or_default();
     let numbered =
@@ -165,7 +165,7 @@ fn take_definition(line: &mut Line<'_>, of: &mut SelectedCode, code: &mut Code) 
         _ if name.contains('.') => {
             let var = before.clone().parsed("variable", |word, _| Some(word.to_owned()))?;
             let names = Map::default();
-            let var = Var::parse(&mut Line::new(&var, 0, &names)).map_err(|error| before.error(error.message))?;
+            let var = Var::parse(&mut TextLine::new(&var, 0, &names)).map_err(|error| before.error(error.message))?;
             let vector = Vector::parse(line)?;
             if vector.index() != of.used.len() {
                 return Err(before.error(format!("expected `x{}`: variables come in order", of.used.len())));
@@ -182,7 +182,7 @@ fn take_definition(line: &mut Line<'_>, of: &mut SelectedCode, code: &mut Code) 
     Ok(())
 }
 
-fn take_call(line: &mut Line<'_>, code: &Code) -> Result<Call, TextError> {
+fn take_call(line: &mut TextLine<'_>, code: &Code) -> Result<Call, TextError> {
     let mut ahead = line.clone();
     Ok(match ahead.one_of(&["fetch", "store", "pure"], "call")? {
         0 => {

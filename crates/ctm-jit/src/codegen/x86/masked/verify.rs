@@ -25,7 +25,7 @@ pub fn verify(of: &SelectedCode, code: &Code) -> Result<(), VerifyError> {
         let variables = of.used.len().min(made.len());
         made[..variables].fill(true);
         made[variables..].fill(false);
-        let mut state = State { of, code, made: &mut made, masks: 0, open: None };
+        let mut state = CheckState { of, code, made: &mut made, masks: 0, open: None };
         for (line, ins) in list.iter().enumerate() {
             let found = state.step(ins);
             found.map_err(|message| VerifyError { block, line, operation: text(ins), message })?;
@@ -39,7 +39,7 @@ pub fn verify(of: &SelectedCode, code: &Code) -> Result<(), VerifyError> {
 }
 
 /// The state of the check at a line of a block.
-struct State<'a> {
+struct CheckState<'a> {
     of: &'a SelectedCode,
     code: &'a Code,
     /// Whether each vector is defined.
@@ -50,7 +50,7 @@ struct State<'a> {
     open: Option<&'static str>,
 }
 
-impl State<'_> {
+impl CheckState<'_> {
     fn step(&mut self, ins: &Ins) -> Result<(), String> {
         let (written, sources) = ins.touches();
         let mut early = None;

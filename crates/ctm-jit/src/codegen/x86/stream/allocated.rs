@@ -1,7 +1,7 @@
 //! A stream with registers for tiles of one shape: its text, its rules, and its code.
 
 use super::emit::Emit;
-use super::types::{Chosen, Kernel, Location, Options};
+use super::types::{Chosen, Kernel, KernelOptions, Location};
 use crate::codegen::target::SCRATCH;
 use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::text::allocated;
@@ -17,7 +17,7 @@ pub struct Allocated<'a>(Emit<'a>);
 
 impl Chosen {
     /// Allocates registers for these options; `None`: the frame would be too large.
-    pub fn allocate(&self, options: Options) -> Option<Allocated<'_>> {
+    pub fn allocate(&self, options: KernelOptions) -> Option<Allocated<'_>> {
         let instances = self.instances(options.tile);
         // Results without a register may need all scratch registers.
         let least = self.target.all_registers - SCRATCH;
@@ -34,7 +34,7 @@ impl Chosen {
 impl Allocated<'_> {
     /// The text: instructions with the location of each instance of a vector, for the units of a tile in order.
     pub fn text(&self) -> String {
-        let (of, Options { tile, past_caches }) = (self.0.of, self.0.options);
+        let (of, KernelOptions { tile, past_caches }) = (self.0.of, self.0.options);
         let stores = if past_caches { "past_caches" } else { "cached" };
         let head = format!(
             "allocated {} stream tile={}x{} stores={stores} frame_bytes={}",

@@ -1,11 +1,11 @@
 //! From vector instructions to the code of a tile.
 
 use super::types::{
-    Chosen, ITERATIONS, Layout, Location, Options, ROW_STEP, Slot, TILE_STEP, Varies, at, iteration_step, slot_at,
-    table, use_masks,
+    Chosen, FrameLayout, ITERATIONS, KernelOptions, Location, ROW_STEP, Slot, TILE_STEP, Varies, at, iteration_step,
+    slot_at, table, use_masks,
 };
 use crate::codegen::target::SCRATCH;
-use crate::codegen::x86::allocate::Given;
+use crate::codegen::x86::allocate::SingleAllocation;
 use crate::codegen::x86::kept;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap as Map;
 /// Code under construction.
 pub(super) struct Emit<'a> {
     pub of: &'a Chosen,
-    pub options: Options,
+    pub options: KernelOptions,
     /// The location of each vector's instances.
     pub locations: Vec<Vec<Location>>,
     pub asm: Asm,
@@ -30,7 +30,7 @@ pub(super) struct Emit<'a> {
     /// Whether units may leave operands to later ones, and the instance left in the scratch register for operands.
     pub shares: bool,
     pub shared: Option<(Src, usize)>,
-    pub layout: Layout,
+    pub layout: FrameLayout,
     pub transposed: bool,
     /// Vectors have the third scratch register, too; no result lives in a row of the frame.
     pub lean: bool,
@@ -38,14 +38,14 @@ pub(super) struct Emit<'a> {
 
 /// One vector of a tile.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Unit {
+pub(super) struct TileVector {
     pub row: u8,
     pub column: u8,
 }
 
 impl<'a> Emit<'a> {
     /// No code.
-    pub fn new(of: &'a Chosen, options: Options) -> Self {
+    pub fn new(of: &'a Chosen, options: KernelOptions) -> Self {
         Self {
             of,
             options,
@@ -56,7 +56,7 @@ impl<'a> Emit<'a> {
             kept: Map::default(),
             shares: false,
             shared: None,
-            layout: Layout::default(),
+            layout: FrameLayout::default(),
             transposed: of.transposed(),
             lean: false,
         }
@@ -69,13 +69,13 @@ impl Emit<'_> {
     }
 
     /// The units for which an operation with this dependence has to be repeated.
-    pub fn units(&self, varies: Varies) -> impl Iterator<Item = Unit> + use<> {
+    pub fn units(&self, varies: Varies) -> impl Iterator<Item = TileVector> + use<> {
         let rows = if varies.rows { self.options.tile.rows } else { 1 };
         let columns = if varies.columns { self.options.tile.vectors } else { 1 };
-        (0..rows).flat_map(move |row| (0..columns).map(move |column| Unit { row, column }))
+        (0..rows).flat_map(move |row| (0..columns).map(move |column| TileVector { row, column }))
     }
 
-    pub fn instance(&self, vector: Vector, unit: Unit) -> usize {
+    pub fn instance(&self, vector: Vector, unit: TileVector) -> usize {
         let varies = self.of.varies[vector.index()];
         let columns = if varies.columns { usize::from(self.options.tile.vectors) } else { 1 };
         let row = if varies.rows { usize::from(unit.row) } else { 0 };
@@ -87,12 +87,12 @@ impl Emit<'_> {
         matches!(self.locations[vector.index()].first(), Some(Location::Load(_)))
     }
 
-    pub fn location(&self, vector: Vector, unit: Unit) -> Location {
+    pub fn location(&self, vector: Vector, unit: TileVector) -> Location {
         self.locations[vector.index()][self.instance(vector, unit)]
     }
 
     /// Assigns locations to all values; vectors, literals and constants have `count` registers together.
-    pub fn lay_out(&mut self, registers: &Given, count: u8) {
+    pub fn lay_out(&mut self, registers: &SingleAllocation, count: u8) {
         let of = self.of;
         self.lean = count > of.target.all_registers - SCRATCH;
         let mut next = (slot_at(self.slots.len()) + 63) & !63;
@@ -213,7 +213,7 @@ impl Emit<'_> {
 
     /// Loads the pinned literals and constants.
     fn load_kept(&mut self) {
-        let unit = Unit { row: 0, column: 0 };
+        let unit = TileVector { row: 0, column: 0 };
         // They have to be loaded from their old location before the new one is recorded.
         let kept = std::mem::take(&mut self.kept);
         for (&src, &to) in &kept {
@@ -271,7 +271,7 @@ impl Emit<'_> {
     }
 
     /// A start value, in units of 1/256.
-    fn start(&mut self, register: u8, value: Linear, unit: Unit) {
+    fn start(&mut self, register: u8, value: Linear, unit: TileVector) {
         self.coordinate(register, value, unit, self.of.target.operand_scratch());
         self.asm.vector(CVT_I32_F32, register, 0, Rm::Reg(register));
         self.asm.vector(MUL, register, register, Rm::Literal((1.0 / UNIT as f32).to_bits()));

@@ -1,15 +1,15 @@
 //! Emission of single instructions: operands, whole vectors.
 
-use super::emit::{Emit, Unit};
+use super::emit::{Emit, TileVector};
 use super::types::{Load, Location, Slot, bytes};
 use crate::codegen::target::Target;
 use crate::codegen::x86::lines::line;
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
-use crate::codegen::x86::vectors::{Access, Place, Vectors};
+use crate::codegen::x86::vectors::{Access, Destination, Vectors};
 use ctm_x86::{Asm, Label, RAX, RBP, RBX, Rm};
 
 impl Vectors for Emit<'_> {
-    type Unit = Unit;
+    type Unit = TileVector;
 
     fn target(&self) -> &'static Target {
         self.of.target.target
@@ -19,21 +19,21 @@ impl Vectors for Emit<'_> {
         &mut self.asm
     }
 
-    fn access(&self, src: Src, unit: Unit) -> Access {
+    fn access(&self, src: Src, unit: TileVector) -> Access {
         Access::of(self.operand(src, unit).0)
     }
 
     /// May load rax.
-    fn rm(&mut self, src: Src, unit: Unit) -> Rm {
+    fn rm(&mut self, src: Src, unit: TileVector) -> Rm {
         let operand = self.operand(src, unit);
         self.pointed(operand)
     }
 
-    fn place(&self, vector: Vector, unit: Unit) -> Place {
+    fn place(&self, vector: Vector, unit: TileVector) -> Destination {
         match self.location(vector, unit) {
-            Location::Register(register) => Place::Register(register),
-            Location::Row(at) => Place::Memory(Rm::Row(RBX, at)),
-            Location::Load(_) | Location::Constant(..) | Location::Nowhere => Place::Nowhere,
+            Location::Register(register) => Destination::Register(register),
+            Location::Row(at) => Destination::Memory(Rm::Row(RBX, at)),
+            Location::Load(_) | Location::Constant(..) | Location::Nowhere => Destination::Nowhere,
         }
     }
 
@@ -46,7 +46,7 @@ impl Vectors for Emit<'_> {
     }
 
     /// Operands that the units of one instruction share are loaded once for them.
-    fn loaded(&mut self, src: Src, unit: Unit, scratch: u8) -> u8 {
+    fn loaded(&mut self, src: Src, unit: TileVector, scratch: u8) -> u8 {
         let instance = if let Src::Vector(vector) = src { self.instance(vector, unit) } else { 0 };
         let name = Some((src, instance));
         let shared = scratch == self.of.target.operand_scratch();
@@ -64,7 +64,7 @@ impl Vectors for Emit<'_> {
 impl Emit<'_> {
     /// An operand as the last one of an instruction, and the slot that points to it, if there is one: then the base has
     /// yet to be named.
-    fn operand(&self, src: Src, unit: Unit) -> (Rm, Option<Slot>) {
+    fn operand(&self, src: Src, unit: TileVector) -> (Rm, Option<Slot>) {
         if let Some(&rm) = self.kept.get(&src) {
             return (rm, None);
         }
@@ -100,7 +100,7 @@ impl Emit<'_> {
     }
 
     /// The address of a load's element, in the form of [`Self::operand`].
-    fn element(&self, load: &Load, unit: Unit) -> (Rm, Option<Slot>) {
+    fn element(&self, load: &Load, unit: TileVector) -> (Rm, Option<Slot>) {
         let size = bytes(self.of.geometry.input(&load.fetch));
         let offset = load.fetch.x.c as i32 * size;
         let rm = if load.fetch.is_uniform() {
@@ -112,13 +112,13 @@ impl Emit<'_> {
     }
 
     /// The same as an operand of an instruction.
-    pub fn load_operand(&mut self, load: &Load, unit: Unit) -> Rm {
+    pub fn load_operand(&mut self, load: &Load, unit: TileVector) -> Rm {
         let element = self.element(load, unit);
         self.pointed(element)
     }
 
     /// One instruction for one unit; `end`: the target of a group whose mask is empty.
-    pub fn line(&mut self, lir: &Lir, unit: Unit, end: Label) {
+    pub fn line(&mut self, lir: &Lir, unit: TileVector, end: Label) {
         if line(self, lir, unit, end) {
             return;
         }

@@ -1,6 +1,6 @@
 //! Loads and stores of a tile: elements in memory, vectors in registers.
 
-use super::emit::{Emit, Unit};
+use super::emit::{Emit, TileVector};
 use super::types::{Chosen, Load, Varies, slot_at, table};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
@@ -115,7 +115,7 @@ impl Emit<'_> {
         }
     }
 
-    fn uniform(&mut self, wanted: &[(Vector, Load)], unit: Unit) {
+    fn uniform(&mut self, wanted: &[(Vector, Load)], unit: TileVector) {
         for (dst, load) in wanted {
             let Rm::Each(base, offset) = self.load_operand(load, unit) else { continue };
             self.make(*dst, unit, |e, dst| {
@@ -130,7 +130,7 @@ impl Emit<'_> {
     }
 
     /// A vector's elements side by side, in the plain form.
-    fn contiguous(&mut self, wanted: &[(Vector, Load)], unit: Unit) {
+    fn contiguous(&mut self, wanted: &[(Vector, Load)], unit: TileVector) {
         let Some((_, load)) = wanted.first() else { return };
         let channels = self.of.geometry.input(&load.fetch);
         let Rm::Row(base, offset) = self.load_operand(load, unit) else { return };
@@ -179,7 +179,7 @@ impl Emit<'_> {
     }
 
     /// A linear function of the position, in every lane.
-    pub(super) fn coordinate(&mut self, register: u8, of: Linear, unit: Unit, scratch: u8) {
+    pub(super) fn coordinate(&mut self, register: u8, of: Linear, unit: TileVector, scratch: u8) {
         let slot = self.slot(Self::coordinate_slot(of, unit));
         self.asm.vector(BROADCAST, register, 0, Rm::Each(RBX, slot_at(slot)));
         if of.i != 0 {
@@ -210,7 +210,7 @@ impl Emit<'_> {
     }
 
     /// A vector in the order of columns.
-    fn in_columns(&mut self, src: Src, unit: Unit, register: u8) -> u8 {
+    fn in_columns(&mut self, src: Src, unit: TileVector, register: u8) -> u8 {
         let from = self.reg(src, unit, register);
         if !self.transposed {
             return from;
@@ -219,7 +219,7 @@ impl Emit<'_> {
         register
     }
 
-    fn output(&mut self, target: usize, unit: Unit) {
+    fn output(&mut self, target: usize, unit: TileVector) {
         let channels = self.of.geometry.outputs[target];
         let slot = Self::output_slot(target, unit.row);
         let vectors: [Src; 4] = std::array::from_fn(|c| self.exported(target, c));

@@ -31,17 +31,17 @@ pub use super::Frame;
 use super::isa::X86Target;
 use super::lir::{Lir, Src, Vector};
 use super::masked::{self, Indexed, Ins, SelectedCode};
-pub use super::transfer::Part;
+pub use super::transfer::PanelPart;
 use crate::codegen::x86::allocate::Lives;
 use crate::passes::masked::VarSet;
 use crate::stream::affine::{Fetch, Item, Linear};
 use crate::stream::prepare::{Prepared, WHOLE};
 use crate::stream::uniform::Number;
-use ctm_ir::masked::{File, Op, Var};
+use ctm_ir::masked::{Op, RegisterFile, Var};
 pub use panels::is_local;
 pub use run::{InputView, OutputView, Rect, Surfaces};
 use types::{Base, Lines, Load, Slot};
-pub use types::{Chosen, Geometry, Kernel, Options, Tile};
+pub use types::{Chosen, Geometry, Kernel, KernelOptions, Tile};
 
 mod allocated;
 mod copies;
@@ -102,7 +102,7 @@ impl Chosen {
         let ops = self.prepared.code.blocks.iter().flat_map(|block| &block.ops);
         let last = |op: &Op| match *op {
             Op::Uniform(index) => usize::from(index) + 1,
-            Op::GetRelative { file: File::Constants(first, count), .. } => {
+            Op::GetRelative { file: RegisterFile::Constants(first, count), .. } => {
                 4 * (usize::from(first) + usize::from(count))
             }
             _ => 0,

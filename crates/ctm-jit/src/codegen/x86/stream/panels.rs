@@ -9,7 +9,7 @@
 //! the next one.
 
 use super::super::Frame;
-use super::super::transfer::{Area, Panel, Part, Stored};
+use super::super::transfer::{Area, Panel, PanelPart, Stored};
 use super::run::{InputView, Rect, Surfaces, View, range};
 use super::types::{Kernel, bytes};
 use crate::launch::events::note;
@@ -92,9 +92,9 @@ fn clamped(area: Area, view: &InputView<'_>) -> Area {
 }
 
 /// An existing area as a part of an array.
-pub(super) fn part([x, y]: Area) -> Part {
+pub(super) fn part([x, y]: Area) -> PanelPart {
     let indices = |[first, last]: [i64; 2]| first as u32..last as u32 + 1;
-    Part { x: indices(x), y: indices(y) }
+    PanelPart { x: indices(x), y: indices(y) }
 }
 
 /// The area that fetches read for this part of the domain, before it is clamped: at least one element. Inlined, so that
@@ -134,7 +134,7 @@ impl Kernel {
     }
 
     /// The tiles whose fetches stay within all edges of their inputs: ranges of columns and rows of tiles.
-    fn inner(&self, rect: &Rect, surfaces: &Surfaces<'_>) -> Part {
+    fn inner(&self, rect: &Rect, surfaces: &Surfaces<'_>) -> PanelPart {
         let passes = |tiles: Rect, axis: usize| {
             self.fetches.iter().any(|fetch| {
                 let view = surfaces.inputs[usize::from(fetch.input)].as_ref();
@@ -150,14 +150,14 @@ impl Kernel {
         let tile_rows = u32::from(self.options.tile.rows);
         let x = inner(rect.tiles, &|n| passes(Rect { i: rect.i + n * self.columns, tiles: 1, ..*rect }, 0));
         let y = inner(rect.rows, &|n| passes(Rect { j: rect.j + n * tile_rows, rows: 1, ..*rect }, 1));
-        if x.is_empty() { Part { x, y: 0..0 } } else { Part { x, y } }
+        if x.is_empty() { PanelPart { x, y: 0..0 } } else { PanelPart { x, y } }
     }
 
     /// Cuts tiles into groups that run one after the other, with panels for the elements that they reach. One thread
     /// runs neighbours: threads that take pieces in turns copy a fifth slower.
     pub(super) fn pieces(&self, rect: &Rect, surfaces: &Surfaces<'_>) -> Vec<Rect> {
         let each = u32::from(self.options.tile.rows);
-        let cut = |tiles: &Part, passes_edges: bool| {
+        let cut = |tiles: &PanelPart, passes_edges: bool| {
             let rect = Rect {
                 i: rect.i + tiles.x.start * self.columns,
                 j: rect.j + tiles.y.start * each,
@@ -182,7 +182,7 @@ impl Kernel {
             self.cut(&rect, [(columns.max(PIECE_COLUMNS) / self.columns).max(1), most], high)
         };
         let inner = self.inner(rect, surfaces);
-        let around = Part { x: 0..rect.tiles, y: 0..rect.rows }.around(&inner);
+        let around = PanelPart { x: 0..rect.tiles, y: 0..rect.rows }.around(&inner);
         let mut pieces: Vec<Rect> = around.flat_map(|tiles| cut(&tiles, true)).collect();
         if !inner.y.is_empty() {
             pieces.extend(cut(&inner, false));

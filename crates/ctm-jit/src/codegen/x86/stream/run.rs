@@ -1,11 +1,11 @@
 //! Runs kernels: fills in addresses and steps, and calls the code.
 
-use super::super::transfer::{Part, Stored, TileRows, fence};
+use super::super::transfer::{PanelPart, Stored, TileRows, fence};
 use super::Frame;
 use super::panels::{Origin, Origins};
 use super::tiles::columns;
 use super::types::{Base, Geometry, Kernel, SLOT, Slot, at, bytes, slot_at, table};
-use crate::codegen::x86::{Line, flushing};
+use crate::codegen::x86::{CacheLine, flushing};
 use crate::launch::lanes::LANES;
 use crate::stream::affine::{LOOPS, Linear};
 use ctm_exec::Position;
@@ -54,7 +54,7 @@ impl<'a, T> View<'a, T> {
     }
 
     /// Whole tiles of it as rows.
-    fn as_rows(&self, whole: &Part) -> Option<Self> {
+    fn as_rows(&self, whole: &PanelPart) -> Option<Self> {
         let TileRows { first, columns: width, rows: height, pitch } = self.stored.as_ref()?.as_rows(whole)?;
         let data = self.data.get(first / size_of::<T>()..)?;
         let stored = self.stored.as_ref().and_then(|stored| stored.in_rows(pitch));
@@ -90,7 +90,7 @@ impl Surfaces<'_> {
     /// The whole tiles of this part of the domain, the count of columns and rows, and all surfaces with these tiles as
     /// rows; `None` where the surfaces are not tiled alike, or no tile is whole. `least`: at least this number of
     /// columns is left at a side, or none.
-    pub fn as_rows(&self, part: &Part, least: u32) -> Option<(Part, [u32; 2], Self)> {
+    pub fn as_rows(&self, part: &PanelPart, least: u32) -> Option<(PanelPart, [u32; 2], Self)> {
         let inputs = || self.inputs.iter().flatten();
         let mut all = inputs().map(|view| &view.stored).chain(self.outputs.iter().flatten().map(|view| &view.stored));
         let first = all.next()?.as_ref()?;
@@ -280,7 +280,7 @@ impl Kernel {
             let Some(numbers) = self.steps(slot, rect, origins, constants) else { return false };
             frame.put(slot_at(number), numbers.map(i64::to_le_bytes).as_flattened());
         }
-        type Entry = unsafe extern "sysv64" fn(*mut Line);
+        type Entry = unsafe extern "sysv64" fn(*mut CacheLine);
         // SAFETY: the text is code that `emit` made for this signature; it is mapped executable, and `self` owns it.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
         // SAFETY: the frame has the layout's size. The code reads constants and inputs and writes outputs at the slots'

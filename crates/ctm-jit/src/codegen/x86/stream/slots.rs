@@ -1,6 +1,6 @@
 //! Slots: pointers and coordinates that take fixed steps.
 
-use super::emit::{Emit, Unit};
+use super::emit::{Emit, TileVector};
 use super::types::{Base, ITERATIONS, Load, Slot, Varies, slot_at};
 use crate::codegen::x86::lir::{Lir, Src};
 use crate::stream::affine::{Fetch, Linear, depth};
@@ -17,7 +17,7 @@ impl Emit<'_> {
         })
     }
 
-    pub fn input_slot(load: &Load, unit: Unit) -> Slot {
+    pub fn input_slot(load: &Load, unit: TileVector) -> Slot {
         let Fetch { input, x, y, .. } = load.fetch;
         let [x, y] = [Linear { c: 0, ..x }, y].map(|of| of.below(unit.row));
         Slot { base: Base::Input(input), x, y }
@@ -28,7 +28,7 @@ impl Emit<'_> {
         Slot { base: Base::Output(target as u8), x, y: y.below(row) }
     }
 
-    pub fn coordinate_slot(of: Linear, unit: Unit) -> Slot {
+    pub fn coordinate_slot(of: Linear, unit: TileVector) -> Slot {
         Slot { base: Base::Zero, x: of.below(unit.row), y: Linear::default() }
     }
 

@@ -2,7 +2,7 @@
 
 use super::types::{Chosen, Lines, Load, Location, Tile, Varies, use_masks};
 use crate::codegen::target::Target;
-use crate::codegen::x86::allocate::{Given, Lives};
+use crate::codegen::x86::allocate::{Lives, SingleAllocation};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::stream::affine::{Fetch, Linear};
 use crate::stream::prepare::WHOLE;
@@ -119,7 +119,7 @@ impl Chosen {
     }
 
     /// Allocates registers, as long as vectors without one weigh no more than `most`.
-    pub(super) fn registers(&self, instances: &[u8], count: u8, most: u64) -> Option<Given> {
+    pub(super) fn registers(&self, instances: &[u8], count: u8, most: u64) -> Option<SingleAllocation> {
         self.ranges.registers(&self.lives, instances, &self.varies, count, most)
     }
 

@@ -36,7 +36,7 @@ pub struct Tile {
 
 /// The options of a kernel, beside the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Options {
+pub struct KernelOptions {
     /// The tile.
     pub tile: Tile,
     /// Outputs bypass the caches; every store is aligned.
@@ -95,7 +95,7 @@ pub struct Kernel {
     /// The columns of a tile.
     pub columns: u32,
     /// The options that it was compiled for.
-    pub options: Options,
+    pub options: KernelOptions,
     /// Dwords of the constants that it may read.
     pub(super) constants: usize,
     /// Its slots.
@@ -103,7 +103,7 @@ pub struct Kernel {
     /// The geometry that it was compiled for.
     pub geometry: Geometry,
     pub(super) fetches: Vec<Fetch>,
-    pub(super) layout: Layout,
+    pub(super) layout: FrameLayout,
     pub(super) packed: bool,
     pub(super) transposed: bool,
     pub(super) copies: Option<Copies>,
@@ -119,7 +119,7 @@ impl Kernel {
 
 /// Offsets in the frame, after the slots.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Layout {
+pub(super) struct FrameLayout {
     /// Rows of permutations.
     pub(super) tables: i32,
     /// Masks 2 and 3, on AVX2.

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "elements are moved several at once")]
 
-use super::panel::{Panel, Part};
+use super::panel::{Panel, PanelPart};
 use super::{LINE, Range};
 use crate::launch::CACHED_BYTES;
 use ctm_exec::arrays::Tiles;
@@ -15,13 +15,13 @@ use std::arch::x86_64::{
 };
 
 /// A block.
-pub struct Shape {
+pub struct BlockShape {
     pub element_bytes: u32,
     pub columns: u32,
     pub rows: u32,
 }
 
-impl Shape {
+impl BlockShape {
     /// Columns of the blocks that are moved at once: those of a line.
     pub const fn step(&self) -> u32 {
         LINE as u32 / self.rows / self.element_bytes
@@ -29,11 +29,11 @@ impl Shape {
 }
 
 /// The blocks that are moved.
-const SHAPES: [Shape; 4] = [
-    Shape { element_bytes: 2, columns: 4, rows: 4 },
-    Shape { element_bytes: 4, columns: 4, rows: 2 },
-    Shape { element_bytes: 8, columns: 2, rows: 2 },
-    Shape { element_bytes: 16, columns: 4, rows: 1 },
+const SHAPES: [BlockShape; 4] = [
+    BlockShape { element_bytes: 2, columns: 4, rows: 4 },
+    BlockShape { element_bytes: 4, columns: 4, rows: 2 },
+    BlockShape { element_bytes: 8, columns: 2, rows: 2 },
+    BlockShape { element_bytes: 16, columns: 4, rows: 1 },
 ];
 
 /// The way in which blocks are moved.
@@ -67,7 +67,7 @@ const LINES_AHEAD: usize = 16;
 /// An array's tiles, which consist of blocks.
 #[derive(Clone)]
 pub struct Blocks {
-    pub shape: &'static Shape,
+    pub shape: &'static BlockShape,
     pub tiles: Tiles,
     /// Columns and rows of a tile.
     pub tile: [u32; 2],
@@ -81,7 +81,7 @@ impl Blocks {
     /// `None` where such blocks are not supported, or the bytes are too few.
     pub fn of(tiles: &Tiles, element_bytes: u32, [width, height]: [u32; 2], bytes: usize) -> Option<Self> {
         let shape = SHAPES.iter().find(|shape| shape.element_bytes == element_bytes)?;
-        let Shape { columns, rows, .. } = *shape;
+        let BlockShape { columns, rows, .. } = *shape;
         let (step, row) = (shape.step(), element_bytes * columns);
         let [width, height] = [width.next_multiple_of(step), height.next_multiple_of(rows)];
         // Every `each` columns or rows begin a line, and are contiguous in it.
@@ -116,18 +116,18 @@ impl Blocks {
     }
 
     /// Whole blocks; tile by tile, as memory is fastest, where caches do not hold them.
-    fn by_tiles(&self, part: Part) -> impl Iterator<Item = Part> + use<> {
+    fn by_tiles(&self, part: PanelPart) -> impl Iterator<Item = PanelPart> + use<> {
         let cut = |of: Range<u32>, step: u32| {
             let first = of.start / step;
             (first..of.end.div_ceil(step))
                 .map(move |n| of.start.max(n * step)..of.end.min((n + 1).saturating_mul(step)))
         };
         let [columns, rows] = if self.is_cached() { [u32::MAX, self.tile[1]] } else { self.tile };
-        cut(part.y, rows).flat_map(move |y| cut(part.x.clone(), columns).map(move |x| Part { x, y: y.clone() }))
+        cut(part.y, rows).flat_map(move |y| cut(part.x.clone(), columns).map(move |x| PanelPart { x, y: y.clone() }))
     }
 
     /// Whether these bytes of tiles and of a panel hold whole blocks, at least one.
-    fn are_held(&self, part: &Part, bytes: usize, panel: &Panel, left: usize) -> bool {
+    fn are_held(&self, part: &PanelPart, bytes: usize, panel: &Panel, left: usize) -> bool {
         let wanted =
             panel.row_bytes * part.y.len().saturating_sub(1) + part.x.len() * self.shape.element_bytes as usize;
         let exists = part.x.end <= self.size[0] && part.y.end <= self.size[1];
@@ -140,7 +140,13 @@ impl Blocks {
     ///
     /// The processor has AVX2. The source may be read, and the destination written: elements of arrays while other
     /// threads write others.
-    pub unsafe fn transfer(&self, way: Way, whole: Part, array: (*mut u8, usize), (panel, first, bytes): InMemory<'_>) {
+    pub unsafe fn transfer(
+        &self,
+        way: Way,
+        whole: PanelPart,
+        array: (*mut u8, usize),
+        (panel, first, bytes): InMemory<'_>,
+    ) {
         for part in self.by_tiles(whole) {
             let place = panel.offset([part.x.start, part.y.start], self.shape.element_bytes);
             if self.are_held(&part, array.1, panel, bytes.saturating_sub(place)) {
@@ -167,7 +173,7 @@ impl Blocks {
     ///
     /// As of [`Self::transfer`]; and all blocks are there.
     #[target_feature(enable = "avx2")]
-    unsafe fn read_lines(&self, mut part: Part, array: *mut u8, (panel, row_bytes): (*mut u8, usize)) {
+    unsafe fn read_lines(&self, mut part: PanelPart, array: *mut u8, (panel, row_bytes): (*mut u8, usize)) {
         const COLUMNS: usize = LINE / 2;
         const ROWS: usize = 4;
         let lines = part.x.len() / COLUMNS;
@@ -215,7 +221,7 @@ impl Blocks {
     unsafe fn move_tile<const ROWS: usize, const STEP: usize>(
         &self,
         way: Way,
-        part: &Part,
+        part: &PanelPart,
         array: *mut u8,
         (panel, row_bytes): (*mut u8, usize),
     ) {

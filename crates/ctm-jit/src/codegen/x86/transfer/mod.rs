@@ -12,7 +12,7 @@ use ctm_exec::arrays::{Elements, Form};
 use ctm_x86::simd::with;
 pub use numbers::scaled;
 use numbers::{Load, Store};
-pub use panel::{Area, Panel, Part};
+pub use panel::{Area, Panel, PanelPart};
 pub use rows::TileRows;
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch, _mm_sfence};
 use std::ops::Range;
@@ -90,7 +90,7 @@ impl Stored {
     }
 
     /// The panel for a part.
-    pub fn panel(&self, part: &Part) -> Panel {
+    pub fn panel(&self, part: &PanelPart) -> Panel {
         let Some(blocks) = &self.blocks else { return Panel::of_rows(part.area(), self.read_bytes()) };
         let [step, rows] = [blocks.shape.step(), blocks.shape.rows];
         let first = [part.x.start / step * step, part.y.start / rows * rows];
@@ -112,7 +112,7 @@ impl Stored {
 
     /// Copies a part of the array into its panel.
     #[allow(unsafe_code, reason = "elements are moved several at once")]
-    pub fn read(&self, isa: Isa, bytes: &[u8], part: &Part, panel: &Panel, to: &mut [u8]) {
+    pub fn read(&self, isa: Isa, bytes: &[u8], part: &PanelPart, panel: &Panel, to: &mut [u8]) {
         if let Some(blocks) = &self.blocks {
             let (numbers, elements) = to[..panel.bytes].split_at_mut(self.split(panel));
             let [x, y] = panel.first;
@@ -124,7 +124,7 @@ impl Stored {
             // SAFETY: streams are run where the processor has their instruction set; blocks are read from the array and written to the panel.
             unsafe {
                 let way = Way { reads: true, ..Way::default() };
-                blocks.transfer(way, Part { x, y }, array, (panel, elements.as_mut_ptr(), elements.len()));
+                blocks.transfer(way, PanelPart { x, y }, array, (panel, elements.as_mut_ptr(), elements.len()));
                 with(isa, Load(self.form, elements, numbers));
             }
         } else {
@@ -141,7 +141,7 @@ impl Stored {
     }
 
     /// The numbers of a part, and their layout.
-    pub fn numbers(&self, isa: Isa, bytes: &[u8], part: &Part) -> (Vec<u8>, Panel) {
+    pub fn numbers(&self, isa: Isa, bytes: &[u8], part: &PanelPart) -> (Vec<u8>, Panel) {
         let panel = self.panel(part);
         let mut numbers = vec![0; panel.bytes];
         self.read(isa, bytes, part, &panel, &mut numbers);
@@ -151,7 +151,14 @@ impl Stored {
     /// Copies a part out of its panel, which holds numbers. `large`: whole blocks bypass the caches; then [`fence`] has
     /// to follow.
     #[allow(unsafe_code, reason = "vector instructions are used")]
-    pub fn write(&self, isa: Isa, cells: &[AtomicU32], (part, panel): (&Part, &Panel), from: &mut [u8], large: bool) {
+    pub fn write(
+        &self,
+        isa: Isa,
+        cells: &[AtomicU32],
+        (part, panel): (&PanelPart, &Panel),
+        from: &mut [u8],
+        large: bool,
+    ) {
         if self.has_tiles() {
             let (numbers, elements) = from[..panel.bytes].split_at_mut(self.split(panel));
             // SAFETY: streams are run where the processor has their instruction set.
@@ -169,17 +176,17 @@ impl Stored {
     }
 
     /// The whole blocks of a part.
-    pub fn whole_blocks(&self, part: &Part) -> Part {
+    pub fn whole_blocks(&self, part: &PanelPart) -> PanelPart {
         let [step, rows] = self.blocks.as_ref().map_or([1; 2], |of| [of.shape.step(), of.shape.rows]);
         let inner = |of: &Range<u32>, step: u32| {
             let start = of.start.next_multiple_of(step).min(of.end);
             start..(of.end / step * step).max(start)
         };
-        Part { x: inner(&part.x, step), y: inner(&part.y, rows) }
+        PanelPart { x: inner(&part.x, step), y: inner(&part.y, rows) }
     }
 
     /// Copies a part of elements out of a panel; sums only parts of whole blocks.
-    pub fn write_elements(&self, cells: &[AtomicU32], part: &Part, panel: &Panel, from: &[u8], way: Way) {
+    pub fn write_elements(&self, cells: &[AtomicU32], part: &PanelPart, panel: &Panel, from: &[u8], way: Way) {
         let past_caches = way.past_caches && cells.as_ptr().addr().is_multiple_of(LINE);
         let array = (cells.as_ptr().cast::<u8>().cast_mut(), 4 * cells.len());
         let way = Way { reads: false, past_caches, ..way };
@@ -187,7 +194,7 @@ impl Stored {
     }
 
     /// Copies a part of elements into the rows of another array; sums only parts of whole blocks.
-    pub fn read_rows(&self, bytes: &[u8], part: &Part, (cells, pitch): (&[AtomicU32], u32), way: Way) {
+    pub fn read_rows(&self, bytes: &[u8], part: &PanelPart, (cells, pitch): (&[AtomicU32], u32), way: Way) {
         let to = (cells.as_ptr().cast::<u8>().cast_mut(), 4 * cells.len());
         let array = (bytes.as_ptr().cast_mut(), bytes.len());
         let rows = self.rows(to.1, pitch);
@@ -211,7 +218,7 @@ impl Stored {
     /// Moves a part of elements between the array and a panel, nothing beside it. The destination is cells, of which
     /// other threads write others.
     #[allow(unsafe_code, reason = "elements are moved several at once")]
-    fn exchange(&self, way: Way, part: &Part, array: (*mut u8, usize), elements: InMemory<'_>) {
+    fn exchange(&self, way: Way, part: &PanelPart, array: (*mut u8, usize), elements: InMemory<'_>) {
         let mut whole = self.whole_blocks(part);
         debug_assert!(!way.sums || whole == *part, "what lies in a part of a block is moved as it is");
         match &self.blocks {

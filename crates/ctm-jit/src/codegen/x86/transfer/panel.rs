@@ -11,7 +11,7 @@ pub type Area = [[i64; 2]; 2];
 
 /// Columns and rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct PanelPart {
     /// Columns.
     pub x: Range<u32>,
     /// Rows.
@@ -33,7 +33,7 @@ pub struct Panel {
     pub row_bytes: usize,
 }
 
-impl Part {
+impl PanelPart {
     /// Its first and last columns and rows.
     pub fn area(&self) -> Area {
         [&self.x, &self.y].map(|of| [of.start.into(), i64::from(of.end) - 1])

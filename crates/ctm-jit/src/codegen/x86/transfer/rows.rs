@@ -1,6 +1,6 @@
 //! Whole tiles as rows: elements in memory order.
 
-use super::panel::Part;
+use super::panel::PanelPart;
 use super::{Blocks, Range, Stored};
 
 /// Whole tiles side by side as one row of elements in memory order; and those below them.
@@ -18,7 +18,7 @@ pub struct TileRows {
 
 impl Stored {
     /// The whole tiles of a part, without those at its sides if fewer columns than `least` would be left there.
-    pub fn whole_tiles(&self, part: &Part, least: u32) -> Option<Part> {
+    pub fn whole_tiles(&self, part: &PanelPart, least: u32) -> Option<PanelPart> {
         let [columns, rows] = self.blocks.as_ref()?.tile;
         let [mut x, y] = [(&part.x, columns), (&part.y, rows)]
             .map(|(of, each)| of.start.next_multiple_of(each)..of.end / each * each);
@@ -29,11 +29,11 @@ impl Stored {
         while !x.is_empty() && is_narrow(part.x.end - x.end) {
             x.end -= columns;
         }
-        (!x.is_empty() && !y.is_empty()).then_some(Part { x, y })
+        (!x.is_empty() && !y.is_empty()).then_some(PanelPart { x, y })
     }
 
     /// Whole tiles as rows; `None` where they are not contiguous.
-    pub fn as_rows(&self, whole: &Part) -> Option<TileRows> {
+    pub fn as_rows(&self, whole: &PanelPart) -> Option<TileRows> {
         let blocks = self.blocks.as_ref()?;
         let Blocks { tiles, tile: [tile_columns, tile_rows], .. } = blocks;
         let elements = tile_columns * tile_rows;
@@ -62,7 +62,7 @@ impl Stored {
     }
 
     /// Whether elements of these whole tiles have the same places within them as another array's.
-    pub fn lies_like(&self, other: &Self, whole: &Part) -> bool {
+    pub fn lies_like(&self, other: &Self, whole: &PanelPart) -> bool {
         let (Some(a), Some(b)) = (&self.blocks, &other.blocks) else { return false };
         let within = |of: &Blocks, place: u32| place & (of.tiles.tile_bytes - 1);
         let same = |at: std::ops::Range<u32>, tables: [&[u32]; 2]| {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::launch::wavefronts::wave::Reads;
-use crate::runtime::options::Options;
+use crate::runtime::options::LoweringOptions;
 use crate::runtime::worker::Worker;
 use ctm_exec::arrays::Picture;
 use ctm_exec::r700::{Arrays, Constants};
@@ -22,7 +22,7 @@ fn corpus_programs_run_here() {
         let constants = Constants::default();
         let domain = Domain { i0: 0, j0: 0, i1: 15, j1: 3 };
         let launch = Launch { counters: false, ..Launch::new(&program, &constants, domain) };
-        let Some(artifact) = Artifact::new(&launch, &Options::default()) else {
+        let Some(artifact) = Artifact::new(&launch, &LoweringOptions::default()) else {
             panic!("{} is not lowered", path.display())
         };
         let watch = Watch::new(&launch.budget, &Control::none(), 0);

@@ -7,7 +7,7 @@ use crate::job::frames::Varying;
 use crate::job::located::{Data, Located};
 use crate::job::model::{FromOutput, Pass, Texture};
 use crate::job::r700::model::{ConstantBuffer, Contents, FetchBuffer, R700Pass, R700Texture, target_slot};
-use crate::job::ready::{Arrays, OutputRead, ReadyMemory};
+use crate::job::ready::{NumberedArrays, OutputRead, ReadyMemory};
 use crate::job::slots::Slots;
 use ctm_exec::r700::resources::{BufferData, Image, TextureKind};
 use ctm_exec::r700::{Constants, Space};
@@ -73,7 +73,7 @@ impl Checker {
         own: &R700Pass,
         (program, uniforms): (&Program, &[Uniform]),
         uses: &Uses,
-        arrays: &mut Arrays,
+        arrays: &mut NumberedArrays,
     ) -> BTreeMap<u8, [u32; 4]> {
         let mut out = Constants::default();
         for ConstantBuffer { bank, fetch_resource, contents } in &own.constant_buffers {
@@ -161,7 +161,7 @@ impl Checker {
         at: &Located<[u32; 4]>,
         uniform: &Uniform,
         dwords: &[(usize, u32)],
-        (out, arrays, given): (&mut Constants, &mut Arrays, &mut BTreeSet<u8>),
+        (out, arrays, given): (&mut Constants, &mut NumberedArrays, &mut BTreeSet<u8>),
     ) {
         if let Err(message) = store_uniform(uniform, dwords, (out, &mut arrays.constants, given)) {
             self.error(at, "bad-constant", message);
@@ -175,7 +175,7 @@ impl Checker {
         program: &Program,
         uses: &Uses,
         value: [u32; 4],
-        arrays: &mut Arrays,
+        arrays: &mut NumberedArrays,
     ) -> Option<Constant> {
         let name = match &at.value {
             Ref::Index(n) => return Some(Constant::File(*n)),
@@ -205,7 +205,7 @@ impl Checker {
         own: &R700Pass,
         program: &Program,
         uses: &Uses,
-        arrays: &mut Arrays,
+        arrays: &mut NumberedArrays,
     ) -> Vec<(u8, Space, FetchBuffer)> {
         let mut from_memory = Vec::new();
         for buffer in &own.buffers {
@@ -240,7 +240,7 @@ impl Checker {
         pass: &Pass,
         program: &Program,
         uses: &Uses,
-        arrays: &mut Arrays,
+        arrays: &mut NumberedArrays,
     ) -> Vec<OutputRead> {
         let mut from_outputs = Vec::new();
         for texture in &pass.textures {
@@ -397,7 +397,7 @@ impl Checker {
         &mut self,
         pass: &Pass,
         uses: &Uses,
-        arrays: &Arrays,
+        arrays: &NumberedArrays,
         reads: &[OutputRead],
         buffers: &[(u8, Space, FetchBuffer)],
     ) {

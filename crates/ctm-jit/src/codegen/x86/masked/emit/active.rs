@@ -8,8 +8,8 @@
 use super::input::Needs;
 use super::{ACTIVE, Emit};
 use crate::codegen::x86::masked::wide::{SHL, SHR};
-use crate::codegen::x86::vectors::{Place, Vectors};
-use ctm_ir::masked::{M, Target};
+use crate::codegen::x86::vectors::{Destination, Vectors};
+use ctm_ir::masked::{JumpTarget, M};
 use ctm_x86::{Cond, Int, OR_F32, RAX, RCX, Rm};
 
 impl Emit<'_> {
@@ -64,7 +64,7 @@ impl Emit<'_> {
     }
 
     /// Tests whether a mask has a lane: equal where it is empty. Where it is not, may jump to `some` at once.
-    pub(super) fn test_lanes(&mut self, m: M, some: Target) {
+    pub(super) fn test_lanes(&mut self, m: M, some: JumpTarget) {
         if m != M::ACTIVE || self.is_whole {
             let register = self.mask_register(m, RAX);
             return self.asm.wide_test(register, register);
@@ -80,9 +80,9 @@ impl Emit<'_> {
             let mut all = self.active_signs(1, scratch);
             for piece in self.pieces().skip(2) {
                 let last = match self.active_place(piece) {
-                    Place::Register(register) => Rm::Reg(register),
-                    Place::Memory(row) => row,
-                    Place::Nowhere => continue,
+                    Destination::Register(register) => Rm::Reg(register),
+                    Destination::Memory(row) => row,
+                    Destination::Nowhere => continue,
                 };
                 self.asm.vector(OR_F32, scratch, all, last);
                 all = scratch;

@@ -9,7 +9,7 @@ use crate::codegen::x86::lir::{self, Lir};
 use crate::codegen::x86::masked::ins::Ins;
 use crate::codegen::x86::masked::layout::{ACTIVE_ROWS, head};
 use crate::codegen::x86::masked::wide::{SHL, SHR};
-use crate::codegen::x86::vectors::{Place, Vectors};
+use crate::codegen::x86::vectors::{Destination, Vectors};
 use ctm_ir::masked::M;
 use ctm_x86::{
     AND_F32, BROADCAST, BROADCAST_BYTE, Cond, Gpr, Int, MOVUPS_LOAD, PSRA, RAX, RBX, RCX, RDI, RDX, RSI, Rm, SHIFT_IMM,
@@ -208,13 +208,13 @@ impl<'a> Emit<'a> {
     fn keep_piece(&mut self, piece: u8) {
         let mask = self.mask();
         match self.active_place(piece) {
-            Place::Register(active) => self.asm.vector(AND_F32, active, mask, Rm::Reg(active)),
-            Place::Memory(row) => {
+            Destination::Register(active) => self.asm.vector(AND_F32, active, mask, Rm::Reg(active)),
+            Destination::Memory(row) => {
                 self.asm.vector(AND_F32, mask, mask, row);
                 self.store(mask, row);
                 self.in_mask = Some(M::ACTIVE);
             }
-            Place::Nowhere => {}
+            Destination::Nowhere => {}
         }
     }
 
@@ -293,11 +293,11 @@ impl<'a> Emit<'a> {
                 self.spread_dword(ACTIVE, piece, scratch);
             }
             let place = self.active_place(piece);
-            let to = if let Place::Register(register) = place { register } else { mask };
+            let to = if let Destination::Register(register) = place { register } else { mask };
             self.asm.vector(SHIFT_LEFT, to, scratch, Rm::LaneShifts(piece % PIECES_OF_DWORD));
             // All bits of a lane, as comparisons make them.
             self.asm.instruction(SHIFT_IMM, PSRA, to, Rm::Reg(to), Some(31));
-            if let Place::Memory(row) = place {
+            if let Destination::Memory(row) = place {
                 self.store(to, row);
             }
         }
@@ -315,22 +315,22 @@ impl<'a> Emit<'a> {
     }
 
     /// The location of a part of the active lanes as sign bits.
-    pub(super) fn active_place(&self, piece: u8) -> Place {
+    pub(super) fn active_place(&self, piece: u8) -> Destination {
         match self.input.active.and_then(|active| self.register(active, piece)) {
-            Some(register) => Place::Register(register),
-            None => Place::Memory(self.work_row(ACTIVE_ROWS, piece)),
+            Some(register) => Destination::Register(register),
+            None => Destination::Memory(self.work_row(ACTIVE_ROWS, piece)),
         }
     }
 
     /// A part of the active lanes as sign bits: its register, or this one.
     pub(super) fn active_signs(&mut self, piece: u8, scratch: u8) -> u8 {
         match self.active_place(piece) {
-            Place::Register(register) => register,
-            Place::Memory(row) => {
+            Destination::Register(register) => register,
+            Destination::Memory(row) => {
                 self.asm.vector(MOVUPS_LOAD, scratch, 0, row);
                 scratch
             }
-            Place::Nowhere => scratch,
+            Destination::Nowhere => scratch,
         }
     }
 }

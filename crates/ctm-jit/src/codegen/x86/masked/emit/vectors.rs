@@ -6,7 +6,7 @@ use crate::codegen::target::Target;
 use crate::codegen::x86::allocate::Location;
 use crate::codegen::x86::lines::line;
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
-use crate::codegen::x86::vectors::{Access, Place, Vectors};
+use crate::codegen::x86::vectors::{Access, Destination, Vectors};
 use ctm_x86::{Asm, MOVAPS, RBP, RBX, RSI, Rm};
 
 impl Vectors for Emit<'_> {
@@ -41,11 +41,11 @@ impl Vectors for Emit<'_> {
         }
     }
 
-    fn place(&self, vector: Vector, piece: u8) -> Place {
+    fn place(&self, vector: Vector, piece: u8) -> Destination {
         match (self.register(vector, piece), self.input.locations.of[vector.index()]) {
-            (Some(register), _) => Place::Register(register),
-            (None, Location::Nowhere) => Place::Nowhere,
-            (None, _) => Place::Memory(self.row(vector, piece)),
+            (Some(register), _) => Destination::Register(register),
+            (None, Location::Nowhere) => Destination::Nowhere,
+            (None, _) => Destination::Memory(self.row(vector, piece)),
         }
     }
 
@@ -119,9 +119,9 @@ impl Emit<'_> {
     /// A vector that is in a register.
     pub(super) fn put(&mut self, dst: Vector, piece: u8, from: u8) {
         match self.place(dst, piece) {
-            Place::Register(register) => self.asm.vector(MOVAPS, register, 0, Rm::Reg(from)),
-            Place::Memory(row) => self.store(from, row),
-            Place::Nowhere => {}
+            Destination::Register(register) => self.asm.vector(MOVAPS, register, 0, Rm::Reg(from)),
+            Destination::Memory(row) => self.store(from, row),
+            Destination::Nowhere => {}
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::codegen::x86::masked::facts::Known;
 use crate::codegen::x86::masked::ins::{Indexed, Ins};
 use crate::codegen::x86::scalar::Sink;
 use ctm_exec::float::SIGN;
-use ctm_ir::masked::{File, Op, Value, Var};
+use ctm_ir::masked::{Op, RegisterFile, Value, Var};
 use ctm_isa::r700::ops::{AluOp, Op2};
 use ctm_x86 as asm;
 
@@ -45,14 +45,14 @@ impl Select<'_> {
             }
             Op::GetRelative { file, base, element, index } => {
                 let file = match file {
-                    File::Gprs(count) => match self.vars[Var::gpr(0, usize::from(element)).index()] {
+                    RegisterFile::Gprs(count) => match self.vars[Var::gpr(0, usize::from(element)).index()] {
                         Some(first) => Indexed::Gprs { first, count },
                         None => return false,
                     },
-                    File::Constants(first, count) => {
+                    RegisterFile::Constants(first, count) => {
                         Indexed::Constants { first: 4 * u32::from(first) + u32::from(element), count }
                     }
-                    File::Share => Indexed::Share,
+                    RegisterFile::Share => Indexed::Share,
                 };
                 let index = self.src(plan, index);
                 self.put(Ins::GetRelative { dst, from: file, base, index });

@@ -8,7 +8,7 @@ use crate::codegen::x86::lir::{Class, Lir, Negated, Src, Vector};
 use crate::codegen::x86::masked::facts::{EQUAL, NOT_EQUAL};
 use crate::codegen::x86::scalar::{self, Sink, Special};
 use ctm_exec::float::{ONE, SIGN};
-use ctm_ir::masked::{Op, Unit};
+use ctm_ir::masked::{ChannelOp, Op};
 use ctm_isa::x1k::ops::Omod;
 use ctm_x86 as asm;
 
@@ -20,7 +20,7 @@ pub(super) fn factor(omod: Omod) -> Src {
 impl Select<'_> {
     /// Whether a multiply-add is one instruction, so that its result may take the place of an operand.
     pub(super) fn is_plain_mad(&self, plan: &Plan<'_>, op: &Op) -> bool {
-        let Op::Unit(Unit::Mad { zero_wins, omod: Omod::U1 }, [a, b, _]) = *op else { return false };
+        let Op::Unit(ChannelOp::Mad { zero_wins, omod: Omod::U1 }, [a, b, _]) = *op else { return false };
         let product = [a, b].map(|value| self.src(plan, without_sign(plan.block, negates(op), value).1));
         !zero_wins || self.is_no_zero_times_infinity(product)
     }
@@ -47,22 +47,24 @@ impl Select<'_> {
         let [a, b, c] = resolved.map(|(_, value)| self.src(plan, value));
         let seen = plan.known[place].shows_nan();
         match unit {
-            Unit::Mad { zero_wins, omod } => {
+            ChannelOp::Mad { zero_wins, omod } => {
                 let [x, y, z] = resolved.map(|(is_negated, _)| is_negated);
                 let zero_wins = zero_wins && !self.is_no_zero_times_infinity([a, b]);
                 self.mad((dst, Negated { product: x != y, summand: z }), [a, b, c], zero_wins, omod);
             }
-            Unit::Scale(omod) if omod == Omod::U1 && plan.known[abc[0].index()].flushed => self.push(Lir::Copy(dst, a)),
-            Unit::Scale(omod) => self.push(Lir::Two { op: asm::MUL, dst, a, b: factor(omod) }),
+            ChannelOp::Scale(omod) if omod == Omod::U1 && plan.known[abc[0].index()].flushed => {
+                self.push(Lir::Copy(dst, a))
+            }
+            ChannelOp::Scale(omod) => self.push(Lir::Two { op: asm::MUL, dst, a, b: factor(omod) }),
             // MINPS and MAXPS give the second operand for NaN and for two zeros, as the Guide requires.
-            Unit::Min => self.push(Lir::Two { op: asm::MIN, dst, a, b }),
-            Unit::Max => self.push(Lir::Two { op: asm::MAX, dst, a, b }),
-            Unit::Clamp => {
+            ChannelOp::Min => self.push(Lir::Two { op: asm::MIN, dst, a, b }),
+            ChannelOp::Max => self.push(Lir::Two { op: asm::MAX, dst, a, b }),
+            ChannelOp::Clamp => {
                 let positive = self.two(asm::MAX, a, Src::Literal(0));
                 self.push(Lir::Two { op: asm::MIN, dst, a: positive, b: Src::Literal(ONE) });
                 return true;
             }
-            Unit::Fraction(omod) => {
+            ChannelOp::Fraction(omod) => {
                 let floor = self.one(asm::ROUND_SCALE, a, Some(9));
                 if omod == Omod::U1 {
                     self.push(Lir::Two { op: asm::SUB, dst, a, b: floor });
@@ -71,7 +73,7 @@ impl Select<'_> {
                     self.push(Lir::Two { op: asm::MUL, dst, a: fraction, b: factor(omod) });
                 }
             }
-            Unit::Scalar(function) => {
+            ChannelOp::Scalar(function) => {
                 scalar::emit(self, function, a, dst, Special { one_nan: seen, signed_root: false });
                 return true;
             }

@@ -3,7 +3,7 @@
 use crate::codegen::x86::masked::Native;
 use crate::codegen::x86::masked::layout::head;
 use crate::codegen::x86::transfer::scaled;
-use crate::launch::wavefronts::outputs::{Output, Pairs};
+use crate::launch::wavefronts::outputs::{Pairs, TargetOutput};
 use crate::launch::wavefronts::places::Places;
 use crate::launch::wavefronts::wave::{LANES, Row, lanes_of, mask_of};
 use ctm_exec::Position;
@@ -31,7 +31,7 @@ const CACHE_LINE: usize = 64;
 
 /// The destination and the source of elements.
 pub struct ExportTarget<'a> {
-    output: &'a Output<'a>,
+    output: &'a TargetOutput<'a>,
     /// The lanes that wrote each channel of an element, none for one that is not exported.
     written: [*mut u64; 4],
     /// The rows of channels, which have as many dwords as wavefronts have lanes.
@@ -50,7 +50,7 @@ impl Native {
 
 impl<'a> ExportTarget<'a> {
     /// For a frame of this code.
-    pub fn new(output: &'a Output<'a>, native: &Native, frame: *mut u8) -> Self {
+    pub fn new(output: &'a TargetOutput<'a>, native: &Native, frame: *mut u8) -> Self {
         let exported = output.from.map(|from| native.exported(from, frame));
         Self { output, written: exported.map(|(written, _)| written), rows: exported.map(|(_, row)| row) }
     }

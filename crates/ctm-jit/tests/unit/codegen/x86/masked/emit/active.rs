@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::codegen::x86::lir::Src;
-use ctm_ir::masked::{Tally, Target};
+use ctm_ir::masked::{JumpTarget, Tally};
 
 /// Three blocks in a ring, one of which jumps by the active lanes: to the next of the ring, or to a block that needs
 /// them as mask registers. Each block's need is the one of the block that comes after it in the ring, and blocks are
@@ -12,9 +12,9 @@ fn needs_in_a_ring_settle() {
     let [last, third, second, first] = [0, 1, 2, 3];
     let ends = [
         End::Stop,
-        End::Next(Target::Block(first)),
-        End::Branch { mask: M::ACTIVE, none: Target::Block(last), some: Target::Block(third) },
-        End::Next(Target::Block(second)),
+        End::Next(JumpTarget::Block(first)),
+        End::Branch { mask: M::ACTIVE, none: JumpTarget::Block(last), some: JumpTarget::Block(third) },
+        End::Next(JumpTarget::Block(second)),
     ];
     let block = |end| Block { loops: 0, ops: Vec::new(), tally: Tally::default(), end };
     let code = Code {
