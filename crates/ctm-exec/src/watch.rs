@@ -31,6 +31,8 @@ const IDLE_TICKS: u32 = 200;
 pub struct Control {
     state: Option<Arc<WatchFlags>>,
     deadline: Option<Instant>,
+    /// Launches under it have no ticker.
+    polled: bool,
 }
 
 #[derive(Debug, Default)]
@@ -72,13 +74,13 @@ impl Control {
     /// A hold that nothing runs under yet.
     #[must_use]
     pub fn new() -> Self {
-        Self { state: Some(Arc::default()), deadline: None }
+        Self { state: Some(Arc::default()), deadline: None, polled: false }
     }
 
     /// No hold: launches under it end by their program or budget only.
     #[must_use]
     pub const fn none() -> Self {
-        Self { state: None, deadline: None }
+        Self { state: None, deadline: None, polled: false }
     }
 
     /// The same hold; launches under this one have to have ended at `deadline`, whatever their budget says.
@@ -86,6 +88,12 @@ impl Control {
     pub fn until(&self, deadline: Instant) -> Self {
         let deadline = self.deadline.map_or(deadline, |own| own.min(deadline));
         Self { deadline: Some(deadline), ..self.clone() }
+    }
+
+    /// The same hold; launches under this one read the clock themselves, now and then, as on systems without threads. For tests: results do not depend on it.
+    #[must_use]
+    pub fn polled(&self) -> Self {
+        Self { polled: true, ..self.clone() }
     }
 
     /// Ends the launches that run under it, soon, with [`FaultKind::Cancelled`]; those that begin later too, until [`Self::reset`].
@@ -215,7 +223,7 @@ impl Watch {
             return Self { shared: shared(true) };
         }
         let ticked = shared(true);
-        let shared = if Ticker::add(&ticked) { ticked } else { shared(false) };
+        let shared = if !control.polled && Ticker::add(&ticked) { ticked } else { shared(false) };
         shared.look(Instant::now());
         Self { shared }
     }

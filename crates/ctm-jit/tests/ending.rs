@@ -173,6 +173,33 @@ fn run_r700(
     (outcome, since.elapsed())
 }
 
+/// Systems without threads have nothing that sets flags: the portable machine reads the clock itself, and leaves nothing to the reference interpreter.
+#[test]
+fn the_portable_machine_ends_launches_without_another_thread() {
+    let control = Control::new().polled();
+    let jit = Jit::with_backend(Backend::Portable);
+    let limit = Duration::from_millis(150);
+    for text in [R700_ENDLESS, R700_WRITES] {
+        let (outcome, taken) = run_r700(&jit, &control, text, 64, time(150));
+        assert_eq!(outcome.unwrap_err().kind, FaultKind::TimeBudget { limit }, "{text}");
+        assert!(taken >= limit && taken < limit + SLACK, "{taken:?}");
+    }
+    for (text, side) in [(ENDLESS, 64), (SLOW, 512), (MANY, 1024)] {
+        let (outcome, taken) = run(&jit, &control, text, side, time(150));
+        assert_eq!(outcome.unwrap_err().kind, FaultKind::TimeBudget { limit }, "{text}");
+        assert!(taken >= limit && taken < limit + SLACK, "{taken:?}");
+    }
+    // A loop without a known end, which lanes leave one after the other.
+    let ends = "ALU:\n 0 x: MOV R1.x, 0\nLOOP_START_DX10 ADDR(done)\nturn:\nALU_BREAK:\n 1 x: ADD R1.x, R1.x, 1.0f\n \
+                2 x: PRED_SETGT ____, R0.x, R1.x UPDATE_EXEC_MASK UPDATE_PRED\nLOOP_END ADDR(turn)\ndone:\n\
+                EXP_DONE: PIX0, R1.xyzw\nEND_OF_PROGRAM\n";
+    let jit = Jit::with_backend(Backend::Portable);
+    assert_eq!(run_r700(&jit, &control, ends, 64, time(60_000)).0.err(), None);
+    assert_eq!(jit.r700_bail_outs(), 0);
+    control.cancel();
+    assert_eq!(run_r700(&jit, &control, ends, 64, time(60_000)).0.unwrap_err().kind, FaultKind::Cancelled);
+}
+
 #[test]
 fn r700_launches_end_the_same_way() {
     let few = Budget { instructions_per_group: Some(100_000), time: None };

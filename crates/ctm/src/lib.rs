@@ -36,11 +36,14 @@
 //! | [`render`] | findings as text and as JSON |
 //! | [`texture`] | texture files: DDS, KTX2, GTX |
 //!
-//! | feature, all on by default | without it |
-//! |---|---|
-//! | `jit`: the fast engine, `ctm_jit` | programs run on the reference interpreter, with the same results |
-//! | `png`: pictures as PNG files | such files are errors that say so; `.npy`, `.pfm` and raw files remain |
-//! | `ps3`: the compiler for `ps_3_0` shaders, `ctm_ps3` | such programs are errors that say so |
+//! | feature | by default | without it |
+//! |---|---|---|
+//! | `jit`: the fast engine, `ctm_jit` | on | programs run on the reference interpreter, with the same results |
+//! | `ps3`: the compiler for `ps_3_0` shaders, `ctm_ps3` | on | such programs are errors that say so |
+//! | `formats`: the next three | off | |
+//! | `toml`: job files | off | such files are errors that say so |
+//! | `png`: pictures as PNG files | off | such files are errors that say so; `.npy`, `.pfm` and raw files remain |
+//! | `compressed-ktx2`: KTX2 textures compressed by Zstandard or ZLIB | off | such files are errors that say so; other KTX2 files remain |
 
 pub use ctm_device::{
     ArenaId, Caches, CommandBuffer, CommandError, Device, DeviceOptions, EngineError, EngineKind, GpuAddr,

@@ -35,6 +35,11 @@ fn jobs_run_in_every_build() {
     std::fs::create_dir_all(&place).unwrap();
     std::fs::write(place.join("one.x1k"), "mov o0, 1\n").unwrap();
     let text = |engine: &str| format!("program = \"one.x1k\"\ndomain = [0, 0, 1, 0]\n{engine}\n[[output]]\nslot = 0\n");
+    if !cfg!(feature = "toml") {
+        let error = Job::parse(&text(""), "job.toml", &place).unwrap_err();
+        assert!(error.to_string().contains("without the feature `toml`"), "{error}");
+        return;
+    }
     let run = |engine: &str| Job::parse(&text(engine), "job.toml", &place).unwrap().run(|_| {});
     assert_eq!(run("").unwrap().array(0).unwrap().to_f32(), [1.0; 8]);
     let fast = run("[run]\nengine = \"jit\"");
@@ -74,5 +79,26 @@ fn shaders_need_their_compiler() {
         Err(error) => {
             assert_eq!(error.code(), "not-built");
         }
+    }
+}
+
+/// A KTX2 file of one texel (R8G8B8A8, without a description of its format), whose level is compressed by ZLIB.
+fn compressed_texture() -> Vec<u8> {
+    const TEXEL: [u8; 12] = [120, 156, 99, 100, 98, 118, 0, 0, 0, 84, 0, 71];
+    let mut bytes = vec![0xab, b'K', b'T', b'X', b' ', b'2', b'0', 0xbb, 13, 10, 26, 10];
+    let words = [37u32, 1, 1, 1, 0, 0, 1, 1, 3, 0, 0, 0, 0, 0, 0, 0, 0];
+    words.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+    let level = [104u64, TEXEL.len() as u64, 4];
+    level.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+    bytes.extend(TEXEL);
+    bytes
+}
+
+#[test]
+fn compressed_textures_need_their_decoders() {
+    let read = ctm::texture::read(Path::new("a.ktx2"), &compressed_texture());
+    assert_eq!(read.is_ok(), cfg!(feature = "compressed-ktx2"), "{:?}", read.err());
+    if let Err(error) = read {
+        assert!(error.to_string().contains("without the feature `compressed-ktx2`"), "{error}");
     }
 }

@@ -11,6 +11,7 @@ mod draw;
 mod examples;
 mod job_reader;
 mod job_runs;
+mod lean;
 mod llvm_jobs;
 mod r700_chain;
 mod r700_examples;

@@ -57,7 +57,9 @@ fn engine(to: &Path, features: &str) -> Result<(), String> {
     cargo("the engine as WebAssembly", &build, &[("RUSTFLAGS", FLAGS)])?;
     fs::create_dir_all(to).map_err(|e| format!("{}: {e}", to.display()))?;
     let built = target().join(TARGET).join("site/ctm_web.wasm");
-    run(Command::new("wasm-bindgen").args(["--target", "web", "--no-typescript", "--out-dir"]).arg(to).arg(built))?;
+    let flags =
+        ["--target", "web", "--no-typescript", "--remove-name-section", "--remove-producers-section", "--out-dir"];
+    run(Command::new("wasm-bindgen").args(flags).arg(to).arg(built))?;
     if has("wasm-opt") {
         let engine = to.join("ctm_web_bg.wasm");
         run(Command::new("wasm-opt").args(["-O2", "--all-features", "-o"]).arg(&engine).arg(&engine))?;

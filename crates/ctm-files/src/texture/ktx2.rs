@@ -4,9 +4,46 @@ use super::formats::of_vk;
 use super::{StoredTexture, TextureError, dword, extent, format_of, wrong};
 use ctm_exec::r700::resources::TextureKind;
 use ctm_exec::r700::surface::{Surface, SurfaceError};
-use flate2::read::ZlibDecoder;
-use ruzstd::decoding::StreamingDecoder;
 use std::io::Read;
+
+#[cfg(feature = "compressed-ktx2")]
+mod decoders {
+    use super::{Read, TextureError, wrong};
+    use flate2::read::ZlibDecoder;
+    use ruzstd::decoding::StreamingDecoder;
+
+    pub(super) type Decoder<'a> = Box<dyn Read + 'a>;
+
+    pub(super) fn zstandard(number: u32, data: &[u8]) -> Result<Decoder<'_>, TextureError> {
+        match StreamingDecoder::new(data) {
+            Ok(decoder) => Ok(Box::new(decoder)),
+            Err(error) => wrong(format!("level {number} is no Zstandard frame: {error}")),
+        }
+    }
+
+    #[allow(clippy::unnecessary_wraps, reason = "builds without decoders have an error")]
+    pub(super) fn zlib(data: &[u8]) -> Result<Decoder<'_>, TextureError> {
+        Ok(Box::new(ZlibDecoder::new(data)))
+    }
+}
+
+/// Builds without decoders: each use is an error.
+#[cfg(not(feature = "compressed-ktx2"))]
+mod decoders {
+    use super::{Read, TextureError, wrong};
+
+    fn missing<'a>() -> Result<Box<dyn Read + 'a>, TextureError> {
+        wrong("this build reads no compressed levels: it was made without the feature `compressed-ktx2`")
+    }
+
+    pub(super) fn zstandard(_: u32, _: &[u8]) -> Result<Box<dyn Read + 'static>, TextureError> {
+        missing()
+    }
+
+    pub(super) fn zlib(_: &[u8]) -> Result<Box<dyn Read + 'static>, TextureError> {
+        missing()
+    }
+}
 
 /// The first byte of the level index; each level has three numbers of 64 bits there: offset, bytes, and bytes without supercompression.
 const INDEX: usize = 80;
@@ -34,11 +71,8 @@ impl Scheme {
     fn level(self, number: u32, data: &[u8], length: u64) -> Result<Vec<u8>, TextureError> {
         let from: Box<dyn Read + '_> = match self {
             Self::Plain => Box::new(data),
-            Self::Zstandard => match StreamingDecoder::new(data) {
-                Ok(decoder) => Box::new(decoder),
-                Err(error) => return wrong(format!("level {number} is no Zstandard frame: {error}")),
-            },
-            Self::Zlib => Box::new(ZlibDecoder::new(data)),
+            Self::Zstandard => decoders::zstandard(number, data)?,
+            Self::Zlib => decoders::zlib(data)?,
         };
         let mut bytes = Vec::new();
         // One byte more than there may be, so that too many are seen.

@@ -147,7 +147,7 @@ impl<'a> Wavefronts<'a> {
 
     /// Whether it can be stopped, for any length of its wavefronts.
     pub fn can_stop(&self) -> bool {
-        !self.program.may_exceed(self.per_look) || self.watch.sets_flags()
+        !self.program.may_exceed(self.per_look) || self.watch.sets_flags() || self.backend == Backend::Portable
     }
 
     /// The assumptions of machine code.
@@ -258,6 +258,7 @@ impl<'a> Runner<'a> {
             lanes: self.wave.places.lanes,
             fuel: of.fuel,
             stop: part.flag(),
+            polled: (!of.watch.sets_flags()).then_some(part),
             bindings,
         }
     }

@@ -1,7 +1,7 @@
 //! The keys of a job as flags: one row each, and how their values become values of the tree.
 
 use super::slots::{BEYOND, Slots, is_beyond, register_number};
-use super::tree::{Origin, PlacedValue, Table, Tree, Value};
+use super::tree::{NOT_BUILT, Origin, PlacedValue, Table, Tree, Value};
 
 /// One flag of `ctm run`.
 #[derive(Clone, Copy, Debug)]
@@ -183,7 +183,7 @@ impl Tree {
             }
             Way::Set => {
                 let (path, value) = text.split_once('=').ok_or_else(form)?;
-                let value = toml_value(value.trim(), origin);
+                let value = toml_value(value.trim(), origin)?;
                 set_path(&mut self.root, path.trim(), value, origin)?;
             }
         }
@@ -284,11 +284,12 @@ fn scalar(text: &str, origin: Origin) -> PlacedValue {
 }
 
 /// A value in TOML's words, or a bare word.
-fn toml_value(text: &str, origin: Origin) -> PlacedValue {
+fn toml_value(text: &str, origin: Origin) -> Result<PlacedValue, String> {
     let (tree, errors) = Tree::parse(&format!("value = {text}"));
-    match tree.root.get("value") {
-        Some(node) if errors.is_empty() => relocate(node, origin),
-        _ => scalar_or_list(text, origin),
+    match (tree.root.get("value"), errors.first()) {
+        (Some(node), None) => Ok(relocate(node, origin)),
+        (_, Some(error)) if error.rule == NOT_BUILT => Err(error.message.clone()),
+        _ => Ok(scalar_or_list(text, origin)),
     }
 }
 

@@ -13,6 +13,8 @@
 //! assert_eq!((keys::TEXTURE.key(), keys::JOB.key()), ("texture", ""));
 //! ```
 
+use super::tree::Tree;
+
 /// Which programs a key is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum For {
@@ -317,6 +319,5 @@ pub const DRAW_KEYS: [&str; 2] = ["programs", "draw"];
 /// Whether a text is a draw job, and no other job, by its keys.
 #[must_use]
 pub fn is_draw_job(text: &str) -> bool {
-    let (table, _) = toml::de::DeTable::parse_recoverable(text);
-    DRAW_KEYS.iter().any(|key| table.get_ref().contains_key(*key))
+    Tree::parse(text).0.has_one_of(&DRAW_KEYS)
 }

@@ -72,6 +72,11 @@ mod shard;
 mod slider;
 pub(crate) mod slots;
 pub mod surface;
+#[cfg(feature = "toml")]
+mod toml_text;
+#[cfg(not(feature = "toml"))]
+#[path = "no_toml.rs"]
+mod toml_text;
 pub mod tree;
 mod values;
 

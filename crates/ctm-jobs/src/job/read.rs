@@ -9,7 +9,7 @@ use super::keys;
 use super::machine::JobIsa;
 use super::names::text_of_name;
 use super::slots::Slots;
-use super::tree::{Origin, PlacedValue, Table, Tree, Value};
+use super::tree::{Origin, PlacedValue, Table, Tree, Value, is_unreadable};
 use crate::job::flags::FLAGS;
 use crate::job::folders::Folders;
 use crate::job::located::Located;
@@ -60,8 +60,8 @@ impl Job {
     /// ```
     #[must_use]
     pub fn is_one(text: &str) -> bool {
-        let (table, _) = toml::de::DeTable::parse_recoverable(text);
-        ["program", "pass"].iter().any(|key| table.get_ref().contains_key(*key)) && !keys::is_draw_job(text)
+        let (tree, _) = Tree::parse(text);
+        tree.has_one_of(&["program", "pass"]) && !tree.has_one_of(&keys::DRAW_KEYS)
     }
 
     /// Reads a job file's text. `name` is for messages; file names in it are relative to `directory`.
@@ -223,7 +223,7 @@ impl Reader {
 
     /// The file's table, unless it is no TOML.
     pub(crate) fn take_root(&mut self) -> Result<Table, JobError> {
-        if self.reports.iter().any(|r| r.diagnostic.rule == "toml-syntax") {
+        if self.reports.iter().any(|r| is_unreadable(&r.diagnostic)) {
             return Err(JobError::Wrong(std::mem::take(&mut self.reports)));
         }
         Ok(std::mem::take(&mut self.tree.root))
@@ -248,7 +248,7 @@ impl Reader {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn finish(mut self) -> Result<Job, JobError> {
-        if self.reports.iter().any(|r| r.diagnostic.rule == "toml-syntax") {
+        if self.reports.iter().any(|r| is_unreadable(&r.diagnostic)) {
             // Further errors of a file that is no TOML follow from that.
             return Err(JobError::Wrong(self.reports));
         }

@@ -104,6 +104,11 @@ impl Dense {
         Self { blocks, rows_of_vars, vars: vars as usize, constants, rows: pool.most as usize }
     }
 
+    /// Whether a row holds one number in all lanes, throughout a launch.
+    pub fn is_constant(&self, row: Value) -> bool {
+        row.index().checked_sub(self.vars).is_some_and(|place| place < self.constants.len())
+    }
+
     /// The row of a variable, if it is read or written.
     pub fn row(&self, var: Var) -> Option<usize> {
         self.rows_of_vars.get(var.index()).filter(|&&row| row != NO_ROW).map(|&row| row as usize)

@@ -1,13 +1,13 @@
 //! Rows of 64 lanes: the operands of the portable machines of both instruction sets.
 //!
 //! Every operation is a plain loop over the lanes of a row, which the compiler vectorises. Loops with a fused
-//! multiply-add are compiled for hosts that have one ([`on_this_host`]); others add in double precision, rounded to odd.
+//! multiply-add are compiled for hosts that have one ([`on_this_host`]); others add in double precision ([`Sum`]).
 //!
 //! **Exactness.** Where single precision rounds as the reference does, it is used; a row in which some lane comes near the smallest normal
 //! number, where the two differ, is computed again by the reference function.
 
 pub use crate::launch::wavefronts::wave::{LANES, Row};
-use ctm_exec::float::{INFINITY, MIN_NORMAL, NAN, SIGN, WideResult, flush, number};
+use ctm_exec::float::{INFINITY, MIN_NORMAL, NAN, ONE, SIGN, WideResult, flush, number};
 use ctm_exec::x1k::ops::{ZeroRule, mad, omod_factor, output_modifier};
 use ctm_isa::x1k::ops::Omod;
 
@@ -112,60 +112,118 @@ pub fn store(to: &mut Row, from: &Row, mask: u64) {
 /// A fused multiply-add for sequences that see normal numbers.
 #[inline(always)]
 pub fn fma<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
-    if FUSED { a.mul_add(b, c) } else { ctm_exec::float::fma(a, b, c) }
+    if FUSED { a.mul_add(b, c) } else { to_odd(a, b, c) as f32 }
 }
 
-/// A product and a sum with one rounding, times an output modifier: as `ctm_exec::x1k::ops::mad` and `output_modifier`.
+/// A product, which double precision holds exactly, and a sum that is rounded to odd: rounded once more to single precision, it is as if it had been exact.
 #[inline(always)]
-pub fn fused<const FUSED: bool>(a: &Row, b: &Row, c: &Row, zero_wins: bool, omod: Omod) -> Row {
-    let plain = matches!(omod, Omod::U1 | Omod::Disabled);
-    let factor = omod_factor(omod) as f32;
-    let (row, rare) = match (plain, zero_wins) {
-        (true, false) => fused_fast::<FUSED, true, false>(a, b, c, factor),
-        (true, true) => fused_fast::<FUSED, true, true>(a, b, c, factor),
-        (false, false) => fused_fast::<FUSED, false, false>(a, b, c, factor),
-        (false, true) => fused_fast::<FUSED, false, true>(a, b, c, factor),
+fn to_odd(a: f32, b: f32, c: f32) -> f64 {
+    WideResult::sum(f64::from(a) * f64::from(b), f64::from(c)).get()
+}
+
+/// How a product and a sum are rounded once.
+type Sum = u8;
+/// By the host's instruction.
+const FUSED_SUM: Sum = 0;
+/// In double precision, rounded to nearest: half as many instructions as [`ODD`]. A second rounding to single precision gives another result only for a sum that
+/// the first one has made a tie between two numbers of single precision. A row with such a sum is computed again.
+const NEAREST: Sum = 1;
+/// In double precision, rounded to odd.
+const ODD: Sum = 2;
+/// A factor is 1: one rounding of a sum in single precision.
+const ADDITION: Sum = 3;
+/// The third operand is a zero: one rounding of a product in single precision, and the sum decides the sign of a zero.
+const PRODUCT: Sum = 4;
+
+/// The bits of a double that single precision drops, in the lower dword.
+const DROPPED: u32 = (1 << 29) - 1;
+/// Their value half-way between two numbers of single precision.
+const TIE: u32 = 1 << 28;
+
+/// A product and a sum with one rounding, times an output modifier: as `ctm_exec::x1k::ops::mad` and `output_modifier`. `constants` are the bits of operands that are the
+/// same in all lanes, as far as that is known: dot products and plain sums are made of such steps.
+#[inline(always)]
+pub fn fused<const FUSED: bool>([a, b, c]: [&Row; 3], constants: [Option<u32>; 3], zero_wins: bool, omod: Omod) -> Row {
+    let (row, rare) = if FUSED {
+        fused_by::<FUSED_SUM>(a, b, c, zero_wins, omod)
+    } else if constants[1] == Some(ONE) {
+        fused_by::<ADDITION>(a, b, c, false, omod)
+    } else if constants[0] == Some(ONE) {
+        fused_by::<ADDITION>(b, a, c, false, omod)
+    } else if constants[2].is_some_and(|bits| bits & !SIGN == 0) {
+        fused_by::<PRODUCT>(a, b, c, zero_wins, omod)
+    } else {
+        match fused_by::<NEAREST>(a, b, c, zero_wins, omod) {
+            (_, Rare { tie: true, .. }) => fused_by::<ODD>(a, b, c, zero_wins, omod),
+            usual => usual,
+        }
     };
-    if !rare {
+    if !rare.range {
         return row;
     }
     let zero = if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee };
     map3(a, b, c, |a, b, c| output_modifier(mad(a, b, c, zero), omod, false))
 }
 
-/// The same, rounded to single precision before the output modifier; returns whether some lane may be wrong.
+/// The cases of some lane that make a row wrong.
+struct Rare {
+    /// A result near an end of the range.
+    range: bool,
+    /// A tie after the first rounding.
+    tie: bool,
+}
+
 #[inline(always)]
-fn fused_fast<const FUSED: bool, const PLAIN: bool, const ZERO_WINS: bool>(
+fn fused_by<const SUM: Sum>(a: &Row, b: &Row, c: &Row, zero_wins: bool, omod: Omod) -> (Row, Rare) {
+    let plain = matches!(omod, Omod::U1 | Omod::Disabled);
+    let factor = omod_factor(omod) as f32;
+    match (plain, zero_wins) {
+        (true, false) => fused_fast::<SUM, true, false>(a, b, c, factor),
+        (true, true) => fused_fast::<SUM, true, true>(a, b, c, factor),
+        (false, false) => fused_fast::<SUM, false, false>(a, b, c, factor),
+        (false, true) => fused_fast::<SUM, false, true>(a, b, c, factor),
+    }
+}
+
+/// The same, rounded to single precision before the output modifier.
+#[inline(always)]
+fn fused_fast<const SUM: Sum, const PLAIN: bool, const ZERO_WINS: bool>(
     a: &Row,
     b: &Row,
     c: &Row,
     factor: f32,
-) -> (Row, bool) {
-    let (mut row, mut rare) = ([0; LANES], 0);
+) -> (Row, Rare) {
+    let (mut row, mut range, mut least) = ([0; LANES], 0, u32::MAX);
     for lane in 0..LANES {
         let (mut x, mut y, z) = (number(a[lane]), number(b[lane]), number(c[lane]));
         if ZERO_WINS {
             let zero = (x * y).is_nan() & ((x == 0.0) | (y == 0.0));
             (x, y) = if zero { (0.0, 0.0) } else { (x, y) };
         }
-        // The product is exact in double precision, and a sum rounded to odd is rounded once more without harm.
-        let sum = if FUSED {
-            x.mul_add(y, z)
-        } else {
-            WideResult::sum(f64::from(x) * f64::from(y), f64::from(z)).get() as f32
+        let sum = match SUM {
+            FUSED_SUM => x.mul_add(y, z),
+            NEAREST => {
+                let sum = f64::from(x) * f64::from(y) + f64::from(z);
+                // 0 for a tie. A minimum of dwords is one instruction.
+                least = least.min(sum.to_bits() as u32 & DROPPED ^ TIE);
+                sum as f32
+            }
+            ADDITION => x + z,
+            PRODUCT => x * y + z,
+            _ => to_odd(x, y, z) as f32,
         };
         let magnitude = sum.to_bits() & !SIGN;
         if PLAIN {
             // It may have been smaller than that before rounding.
-            rare |= u32::from(magnitude == MIN_NORMAL);
+            range |= u32::from(magnitude == MIN_NORMAL);
             row[lane] = canonical(sum);
         } else {
             // Rounded, or infinite, before it was multiplied.
-            rare |= u32::from((magnitude != 0) & (magnitude < SMALL)) | u32::from(magnitude == INFINITY);
+            range |= u32::from((magnitude != 0) & (magnitude < SMALL)) | u32::from(magnitude == INFINITY);
             row[lane] = canonical(sum * factor);
         }
     }
-    (row, rare != 0)
+    (row, Rare { range: range != 0, tie: least == 0 })
 }
 
 /// A product, rounded to single precision: as `ctm_exec::r700::ops::mul_ieee`, or as `mul`, whose zeros win.

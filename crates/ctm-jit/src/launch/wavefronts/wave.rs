@@ -10,6 +10,7 @@ use ctm_exec::r700::resources::TextureKind;
 use ctm_exec::r700::texture::{self, Gradients, TextureFetch};
 use ctm_exec::r700::vertex::{VertexFetch, index_offset};
 use ctm_exec::r700::{Launch, Memory, VertexEvent};
+use ctm_exec::watch::Part;
 use ctm_exec::x1k::{self, sample};
 use ctm_ir::masked::{Counter, Fetch, Store, TARGETS};
 use ctm_isa::r700::inst::{TexFetch, VtxFetch};
@@ -61,6 +62,8 @@ pub struct Shared<'a> {
     pub fuel: u64,
     /// Not 0 when it should stop.
     pub stop: &'a AtomicU32,
+    /// The part of the launch, where no thread sets that flag: the portable machine asks it now and then. Machine code cannot.
+    pub polled: Option<&'a Part>,
     /// The arrays of the program's direct lookups, by fetch number.
     pub bindings: &'a [Option<Binding<'a>>],
 }

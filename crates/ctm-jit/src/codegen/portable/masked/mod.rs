@@ -22,6 +22,9 @@ use ctm_ir::values::lane;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// Instructions of a wavefront after which it asks whether it should stop, where no thread sets its flag: about a millisecond in a browser.
+const INSTRUCTIONS_PER_POLL: u64 = 1 << 12;
+
 /// The state of a running wavefront.
 pub struct WavefrontState {
     dense: Arc<Dense>,
@@ -32,6 +35,8 @@ pub struct WavefrontState {
     existing: u64,
     /// Instructions issued.
     issued: u64,
+    /// Instructions issued when it last asked whether it should stop.
+    polled: u64,
     /// The present block.
     block: usize,
     /// The place at which it goes on.
@@ -48,6 +53,7 @@ impl WavefrontState {
             gradients: [[0; LANES]; GRADIENTS],
             existing: 0,
             issued: 0,
+            polled: 0,
             block: 0,
             place: 0,
         }
@@ -81,7 +87,7 @@ impl WavefrontState {
         self.masks[M::VALID.index()] = wave.valid;
         self.masks[M::ACTIVE.index()] = wave.valid;
         self.masks[M::FIRST.index()] = wave.fetched.first_in_group as u64;
-        (self.issued, self.block, self.place) = (0, 0, 0);
+        (self.issued, self.polled, self.block, self.place) = (0, 0, 0, 0);
         self.gradients = [[0; LANES]; GRADIENTS];
         Ok(())
     }
@@ -97,7 +103,7 @@ impl WavefrontState {
                 wave.visits[self.block] += 1;
                 self.issued += u64::from(block.tally.instructions());
                 wave.is_spent = self.issued > shared.fuel;
-                if wave.is_spent || shared.stop.load(Ordering::Relaxed) != 0 {
+                if wave.is_spent || self.is_stopped(shared) {
                     return Err(BailOut);
                 }
             }
@@ -123,6 +129,16 @@ impl WavefrontState {
             }
         }
         Ok(Ran::ToEnd)
+    }
+
+    /// Whether the launch is over, or an earlier part of it has faulted.
+    fn is_stopped(&mut self, shared: &Shared<'_>) -> bool {
+        let Some(part) = shared.polled else { return shared.stop.load(Ordering::Relaxed) != 0 };
+        if self.issued - self.polled < INSTRUCTIONS_PER_POLL {
+            return false;
+        }
+        self.polled = self.issued;
+        part.is_stopped()
     }
 
     fn mask(&self, m: M) -> u64 {
@@ -295,7 +311,10 @@ impl Work for Ops<'_, '_> {
                 }
                 Op::Cube { .. } | Op::Wide { .. } => machine.by_lanes(&op, shared.lanes),
                 Op::Dot(dot, all) => dot_rows(dot, all.map(|value| machine.row(value))),
-                Op::Unit(unit, abc) => unit_rows::<FUSED>(unit, abc.map(|value| machine.row(value))),
+                Op::Unit(unit, abc) => {
+                    let constants = abc.map(|value| dense.is_constant(value).then(|| machine.row(value)[0]));
+                    unit_rows::<FUSED>(unit, abc.map(|value| machine.row(value)), constants)
+                }
                 Op::QuadLane(a, which) => {
                     let mut row = *machine.row(a);
                     row.as_chunks_mut::<4>().0.iter_mut().for_each(|quad| *quad = [quad[usize::from(which & 3)]; 4]);

@@ -10,12 +10,12 @@ use ctm_ir::masked::{ChannelOp, Dot, Op};
 use ctm_ir::values::{dot_lane, unit_lane};
 use ctm_isa::x1k::ops::{AlphaOp, Omod};
 
-/// An operation of the X1K.
+/// An operation of the X1K; `constants` are the bits of operands that are the same in all lanes.
 #[inline(always)]
-pub fn unit_rows<const FUSED: bool>(unit: ChannelOp, [a, b, c]: [&Row; 3]) -> Row {
+pub fn unit_rows<const FUSED: bool>(unit: ChannelOp, [a, b, c]: [&Row; 3], constants: [Option<u32>; 3]) -> Row {
     let fma = rows::fma::<FUSED>;
     match unit {
-        ChannelOp::Mad { zero_wins, omod } => rows::fused::<FUSED>(a, b, c, zero_wins, omod),
+        ChannelOp::Mad { zero_wins, omod } => rows::fused::<FUSED>([a, b, c], constants, zero_wins, omod),
         ChannelOp::Scale(Omod::U1 | Omod::Disabled) => map(a, |x| canonical(number(x))),
         ChannelOp::Min | ChannelOp::Max => map3(a, b, b, |a, b, _| unit_lane(unit, [a, b, b])),
         ChannelOp::Clamp => map(a, ops::clamp),

@@ -148,6 +148,7 @@ fn check(native: impl Fn(&[Option<[Wrap; 2]>]) -> Native, code: &Code, unscaled:
                 lanes,
                 fuel: 1 << 40,
                 stop: &stop,
+                polled: None,
                 bindings: &bindings,
             };
             let is_plain =
