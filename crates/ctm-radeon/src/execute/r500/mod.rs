@@ -6,13 +6,15 @@
 //! | `programs` | vertex programs, and the parts of a vertex |
 //! | `loaded` | the programs of streams, without drawing |
 //! | `units` | memories, arrays and the last draw: what is no register |
-//! | `draws` | a draw: inputs of the pixel program, targets |
+//! | `inputs` | the inputs of pixel programs |
+//! | `draws` | a draw: vertices, planes, targets |
 //! | `state` | from registers to the state of a draw |
 //! | `targets` | targets |
 //! | `textures` | texture units |
 
 pub(super) mod draws;
 mod half;
+mod inputs;
 mod loaded;
 mod programs;
 mod state;

@@ -1,0 +1,314 @@
+//! Quads of pieces on their way through the pixel program, to the mergers of bands.
+
+use super::{LEAST_FILLED, LEAST_PACKED, Over};
+use crate::lanes::Shape;
+use crate::output::merge::{Merger, Sources};
+use crate::pixel::band::Covered;
+use crate::pixel::shade::{Exports, PER_LAUNCH, Scratch, ShadeQuad, Shader};
+use crate::pixel::starts::Starts;
+use crate::program::{Packed, Staged, Window};
+use crate::raster::QuadCoverage;
+use crate::rect::Rect;
+use crate::setup::Setup;
+use crate::setup::piece::Piece;
+use crate::state::DrawError;
+
+/// Quads that wait for the pixel program.
+pub(super) struct Batch<'b, 'r, 'a, 't> {
+    pub(super) over: &'b Over<'r>,
+    pub(super) mergers: &'b mut [Merger<'a, 't>],
+    pub(super) first: usize,
+    pub(super) pieces: &'b [Piece],
+    pub(super) quads: Vec<ShadeQuad>,
+    pub(super) scratch: Scratch,
+    /// Rows of the last launch, for the next one.
+    pub(super) exports: Option<Exports>,
+    pub(super) packed: Packed,
+    /// Colours that wait for blending, of the last piece.
+    pub(super) staged: Staged,
+    pub(super) shaded: [u64; 2],
+}
+
+impl Batch<'_, '_, '_, '_> {
+    /// The band of a row.
+    pub(super) fn band_of(&self, y: i32) -> usize {
+        let row = if self.mergers.len() == 1 { 0 } else { y.max(0).cast_unsigned() };
+        ((row / self.over.rows) as usize).saturating_sub(self.first).min(self.mergers.len() - 1)
+    }
+
+    /// Stores a launch's exports for quads in the targets' formats.
+    pub(super) fn store_packed(&mut self, quads: &[ShadeQuad]) {
+        let pieces = self.pieces;
+        let layer = |quad: &ShadeQuad| pieces[quad.setup as usize].setup.layer;
+        let layer: Option<&dyn Fn(&ShadeQuad) -> u32> = if self.over.is_flat { None } else { Some(&layer) };
+        let mut number = 0;
+        while number < quads.len() {
+            let (band, count) = self.of_band(&quads[number..]);
+            self.mergers[band].store_packed(&quads[number..number + count], layer, number, &self.packed);
+            number += count;
+        }
+    }
+
+    /// Merges quads in layer 0 with a launch's exports for them.
+    pub(super) fn merge_quads(&mut self, quads: &[ShadeQuad], exports: &Exports) {
+        let mut number = 0;
+        while number < quads.len() {
+            let (band, count) = self.of_band(&quads[number..]);
+            self.mergers[band].merge_quads(&quads[number..number + count], number, self.pieces, exports);
+            number += count;
+        }
+    }
+
+    /// The band of the first quad, and the count of quads from there on in it.
+    pub(super) fn of_band(&self, quads: &[ShadeQuad]) -> (usize, usize) {
+        let band = quads.first().map_or(0, |quad| self.band_of(quad.quad.y));
+        let top = (self.first + band) as i32 * self.over.rows as i32;
+        let is_there = |quad: &&ShadeQuad| (top..top + self.over.rows as i32).contains(&quad.quad.y);
+        let all = self.mergers.len() == 1;
+        (band, if all { quads.len() } else { quads.iter().take_while(is_there).count().max(1) })
+    }
+
+    pub(super) fn add(&mut self, mut quad: ShadeQuad, early: bool) -> Result<(), DrawError> {
+        if early {
+            let band = self.band_of(quad.quad.y);
+            self.mergers[band].test_early(&self.pieces[quad.setup as usize].setup, &mut quad);
+        }
+        if quad.quad.masks != [0; 4] {
+            self.quads.push(quad);
+            if self.quads.len() == PER_LAUNCH {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the quads of a piece, tested block by block.
+    pub(super) fn blocks(&mut self, number: u32, within: Rect) -> Result<(), DrawError> {
+        let (over, piece) = (self.over, &self.pieces[number as usize]);
+        let Some(merger) = self.mergers.first() else { return Ok(()) };
+        let tests = merger.tests();
+        let depths = tests.then(|| merger.depths(&piece.setup, piece.bounds().and(within), Shape::Block));
+        let mut result = Ok(());
+        over.coverer.blocks(piece, within, &mut |at, lanes| {
+            if result.is_ok() {
+                let band = self.band_of(at[1]);
+                let merger = &mut self.mergers[band];
+                let passed = match &depths {
+                    Some(depths) => merger.test_lanes(depths, at, lanes),
+                    None => lanes,
+                };
+                merger.count_passed(passed);
+                result = self.quads_of_block(number, at, passed);
+            }
+        });
+        result
+    }
+
+    /// Adds the quads of a block's lanes.
+    pub(super) fn quads_of_block(&mut self, number: u32, [x, y]: [i32; 2], lanes: u32) -> Result<(), DrawError> {
+        let all = u32::from(self.over.all);
+        let mut left = lanes;
+        while left != 0 {
+            let first = left.trailing_zeros() & !3;
+            let four = left >> first & 15;
+            left &= !(15 << first);
+            // Each bit becomes a byte.
+            let bytes = (four & 1 | (four & 2) << 7 | (four & 4) << 14 | (four & 8) << 21) * all;
+            let [column, row] = Shape::Block.at(first as usize);
+            let quad = QuadCoverage { x: x + column, y: y + row, masks: bytes.to_le_bytes() };
+            self.quads.push(ShadeQuad { setup: number, quad, sample: None });
+            if self.quads.len() >= PER_LAUNCH {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts quads and pixels that are hidden.
+    pub(super) fn count(&mut self, [quads, pixels]: [u64; 2]) {
+        self.shaded[0] += quads;
+        self.shaded[1] += pixels;
+        self.mergers[0].count(pixels);
+    }
+
+    /// Whether colours wait for blending where launches draw in a band.
+    pub(super) fn waits(&self, band: usize) -> bool {
+        let (over, merger) = (self.over, &self.mergers[band]);
+        over.shader
+            .map(|shader| over.exported(shader))
+            .is_some_and(|exported| !merger.is_replaced(exported) && merger.epilogues(exported).is_none())
+    }
+
+    /// Fills pixels of a piece whose samples are all covered, if a fill is faster and complete; returns whether it did.
+    pub(super) fn fill(&mut self, number: u32, inside: Rect) -> Result<bool, DrawError> {
+        let (over, piece) = (self.over, &self.pieces[number as usize]);
+        let pixels = u64::from(inside.right.abs_diff(inside.left)) * u64::from(inside.bottom.abs_diff(inside.top));
+        if inside.is_empty() || pixels < LEAST_FILLED || over.runner.is_observed() {
+            return Ok(false);
+        }
+        let exported = over.shader.map_or(u8::MAX, |shader| over.exported(shader));
+        let Some(outputs) = self.mergers.first().and_then(|merger| merger.filled(&piece.setup, exported)) else {
+            return Ok(false);
+        };
+        let starts = over.shader.map(|shader| shader.starts(piece, [0; 2], over.vertices));
+        let is_uniform = |shader: &Shader<'_>| {
+            starts.as_ref().is_some_and(|starts| starts.as_ref().is_some_and(Starts::are_uniform))
+                && over.is_uniform(shader)
+        };
+        if outputs != 0 && !over.shader.is_some_and(is_uniform) {
+            return Ok(false);
+        }
+        if self.quads.iter().any(|quad| quad.quad.rect().meets(inside)) {
+            self.flush()?;
+        }
+        over.runner.goes_on("pixel")?;
+        let colours = match (over.shader, starts.flatten()) {
+            (Some(shader), Some(starts)) if outputs != 0 => {
+                let fault = |fault| DrawError::Program { stage: "pixel", fault };
+                Some(shader.run_one(&starts, outputs).map_err(fault)?)
+            }
+            _ => None,
+        };
+        for n in self.band_of(inside.top)..=self.band_of(inside.bottom - 1) {
+            let first_row = (self.first + n) as i32 * over.rows as i32;
+            let rows = Rect { top: first_row, bottom: first_row + over.rows as i32, ..inside };
+            let rows = if self.mergers.len() == 1 { inside } else { rows.and(inside) };
+            self.mergers[n].fill(&piece.setup, rows, colours.as_ref());
+        }
+        if over.shader.is_some() {
+            self.shaded[0] += pixels / 4;
+            self.shaded[1] += pixels;
+        }
+        Ok(true)
+    }
+
+    /// Draws the pixels of a piece in one band as a whole, if that is legal and faster; returns whether it did.
+    pub(super) fn band(&mut self, number: u32, within: Rect, band: usize) -> Result<bool, DrawError> {
+        let over = self.over;
+        let piece = &self.pieces[number as usize];
+        let merger = &self.mergers[band];
+        let columns = merger.columns_together();
+        if over.is_idle {
+            let Some(covered) = Covered::of(piece, over.coverer, within, columns) else { return Ok(false) };
+            over.runner.goes_on("pixel")?;
+            self.test(band, &piece.setup, covered);
+            return Ok(true);
+        }
+        let Some(shader) = over.shader else { return Ok(false) };
+        let exported = over.exported(shader);
+        let is_replaced = merger.is_replaced(exported);
+        let staged = merger.staged(exported);
+        let is_merged = merger.epilogues(exported).is_some();
+        if !is_replaced && staged == 0 {
+            return Ok(false);
+        }
+        let Some(covered) = Covered::of(piece, over.coverer, within, columns) else { return Ok(false) };
+        let rect = covered.rect;
+        let first_row = (self.first + band) as i32 * over.rows as i32;
+        let first = if is_replaced || is_merged { [0, first_row] } else { [rect.left, rect.top] };
+        let Some(starts) = shader.starts(piece, first, over.vertices) else { return Ok(false) };
+        // Waiting quads there come first.
+        if self.quads.iter().any(|quad| quad.quad.rect().meets(rect)) {
+            self.flush()?;
+        }
+        over.runner.goes_on("pixel")?;
+        let Some(covered) = self.test(band, &piece.setup, covered) else { return Ok(true) };
+        let merger = &mut self.mergers[band];
+        let fault = |fault| DrawError::Program { stage: "pixel", fault };
+        // Where blending reads what is there, code blends faster than rows are.
+        let is_one = staged != 0 && !(is_merged && merger.reads_stored());
+        if is_one && starts.are_uniform() && over.is_uniform(shader) {
+            let colours = shader.run_one(&starts, staged).map_err(fault)?;
+            merger.merge_band(&covered, &Sources::One(colours));
+            return Ok(true);
+        }
+        if is_merged {
+            shader.run_band(&covered, &starts, first, merger.merged_window(first[1])).map_err(fault)?;
+            return Ok(true);
+        }
+        if is_replaced {
+            shader.run_band(&covered, &starts, first, (merger.window(first[1]), &[])).map_err(fault)?;
+            return Ok(true);
+        }
+        let width = (rect.right - rect.left).cast_unsigned();
+        let pixels = width as usize * (rect.bottom - rect.top) as usize;
+        for (n, colours) in self.staged.iter_mut().enumerate() {
+            colours.resize(if staged >> n & 1 == 1 { pixels } else { 0 }, [0; 4]);
+        }
+        let window = Window::Staged { colours: &mut self.staged, width };
+        shader.run_band(&covered, &starts, first, (window, &[])).map_err(fault)?;
+        merger.merge_band(&covered, &Sources::Each(&self.staged));
+        Ok(true)
+    }
+
+    /// Tests pixels of a band before the program, and counts those that pass; returns them if there are any.
+    pub(super) fn test(&mut self, band: usize, setup: &Setup, mut covered: Covered) -> Option<Covered> {
+        let merger = &mut self.mergers[band];
+        if merger.tests() {
+            merger.test_band(setup, &mut covered);
+        }
+        let [quads, pixels] = covered.count();
+        if self.over.shader.is_some() {
+            self.shaded[0] += quads;
+            self.shaded[1] += pixels;
+        }
+        merger.count(pixels);
+        (pixels > 0).then_some(covered)
+    }
+
+    /// Runs the pixel program for all quads, then merges them in order.
+    pub(super) fn flush(&mut self) -> Result<(), DrawError> {
+        if self.quads.is_empty() {
+            return Ok(());
+        }
+        let quads = std::mem::take(&mut self.quads);
+        if self.over.is_idle {
+            self.over.runner.goes_on("pixel")?;
+            if self.over.shader.is_some() {
+                let covered = quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count();
+                self.shaded[0] += quads.len() as u64;
+                self.shaded[1] += covered as u64;
+            }
+        } else if let Some(shader) = self.over.shader {
+            self.over.runner.goes_on("pixel")?;
+            let covered = quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count();
+            self.shaded[0] += quads.len() as u64;
+            self.shaded[1] += covered as u64;
+            let packs = quads.len() >= LEAST_PACKED;
+            let exported = if packs { self.over.exported(shader) } else { 0 };
+            if let Some(epilogues) = self.mergers[0].packing(exported) {
+                let (over, pieces) = (self.over, self.pieces);
+                shader
+                    .run_packed((&quads, pieces, over.vertices), &mut self.scratch, (&mut self.packed, epilogues))
+                    .map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
+                self.store_packed(&quads);
+                self.quads = quads;
+                self.quads.clear();
+                return Ok(());
+            }
+            let exports = shader
+                .run(&quads, self.pieces, self.over.vertices, &mut self.scratch, self.exports.take())
+                .map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
+            let is_packed = self.mergers[0].pack(&exports, &mut self.packed);
+            if is_packed {
+                self.store_packed(&quads);
+            } else if self.over.is_flat && self.mergers[0].merges_quads() {
+                self.merge_quads(&quads, &exports);
+            } else {
+                for (number, quad) in quads.iter().enumerate() {
+                    let (band, setup) = (self.band_of(quad.quad.y), &self.pieces[quad.setup as usize].setup);
+                    self.mergers[band].merge(quad, setup, Some((&exports, number)));
+                }
+            }
+            self.exports = Some(exports);
+        } else {
+            for quad in &quads {
+                let band = self.band_of(quad.quad.y);
+                self.mergers[band].merge(quad, &self.pieces[quad.setup as usize].setup, None);
+            }
+        }
+        self.quads = quads;
+        self.quads.clear();
+        Ok(())
+    }
+}
