@@ -360,7 +360,9 @@ fn compiler_output_is_beside_its_source() {
     assert_eq!(inks[0], inks[1]);
     // A click on the line of the light goes to an instruction that reads it.
     browser.evaluate("[...document.querySelectorAll('#glsl button.source')].find((b) => b.textContent.includes('normalize(light')).click()");
-    browser.until("document.querySelector('#glsl [aria-current]')?.textContent.includes('normalize(light')");
+    browser.until(
+        "document.querySelector('#glsl [aria-current]')?.textContent.includes('normalize(light') && document.querySelector('.cm-here') && !ctm.state.working.value",
+    );
     let line = browser.evaluate("document.querySelector('.cm-here').textContent");
     assert!(["DOT4", "RECIPSQRT", "MUL", "MOV", "ADD"].iter().any(|op| line.as_str().unwrap().contains(op)), "{line}");
     // The vertex program has its own shader.

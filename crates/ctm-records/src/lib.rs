@@ -19,9 +19,9 @@
 //! only when its checksum is right.
 //!
 //! ```
-//! use ctm_records::{Format, Kind, record};
+//! use ctm_records::{RecordFormat, Kind, record};
 //!
-//! const NOTES: Format = Format { magic: *b"MYNOTES!", version: 1, what: "file of notes" };
+//! const NOTES: RecordFormat = RecordFormat { magic: *b"MYNOTES!", version: 1, what: "file of notes" };
 //! let mut file = NOTES.header().to_vec();
 //! file.extend(record(Kind(*b"NOTE"), b"the first"));
 //! file.extend(record(Kind(*b"NOTE"), b"the second"));

@@ -28,7 +28,7 @@
 //! ```
 //! use ctm::Position;
 //! use ctm::job::Reader;
-//! use ctm::trace::observe::{Isa, Place};
+//! use ctm::trace::observe::{WatchedIsa, Place};
 //! use ctm::trace::{Ancestry, Choice, Limits, Trace, number};
 //!
 //! let text = b".output y = o0\nadd r1, r0, r0\nrcp r2, r1.g\nmov y, r1\n";
@@ -36,7 +36,7 @@
 //! reader.flag("size", "4x1");
 //! let trace = Trace::of_job(&reader.finish()?, Choice::default(), Position { i: 2, j: 0 }, &Limits::default())?;
 //!
-//! let place = Place::parse(Isa::X1k, "o0.r")?[0];
+//! let place = Place::parse(WatchedIsa::X1k, "o0.r")?[0];
 //! let ancestry = Ancestry::of(&trace, trace.lane, place, None).ok_or("nothing wrote o0.r")?;
 //! assert_eq!(number(ancestry.nodes[0].bits), "4");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -75,7 +75,7 @@
 //!
 //! ```
 //! use ctm::job::Reader;
-//! use ctm::trace::observe::{Isa, Place, Unit, Watcher, Wish};
+//! use ctm::trace::observe::{WatchedIsa, Place, Unit, Watcher, Wish};
 //! use ctm::trace::{Direction, Session, Stop, watch_job};
 //! use ctm::{Position, ctm_exec::Fault};
 //! use std::ops::ControlFlow;
@@ -89,7 +89,7 @@
 //!     }
 //!     fn watch(&mut self, unit: &mut Unit<'_>) -> Result<ControlFlow<()>, Fault> {
 //!         let mut session = Session::new(unit);
-//!         let place = Place::parse(Isa::X1k, "r1.r").expect("a register")[0];
+//!         let place = Place::parse(WatchedIsa::X1k, "r1.r").expect("a register")[0];
 //!         session.set(0, place, 7f32.to_bits()).expect("registers can be set");
 //!         assert_eq!(session.run(Direction::Forward, false, &mut |_| false), Stop::End);
 //!         assert_eq!(session.back(), Stop::Reached);

@@ -16,7 +16,7 @@
 //! A recording of a device's submissions is made in memory, and runs again:
 //!
 //! ```
-//! use ctm_device::record::{End, Recording, ReplayOptions, replay};
+//! use ctm_device::record::{RecordingEnd, Recording, ReplayOptions, replay};
 //! use ctm_device::{ArenaId, CommandBuffer, Device, DeviceOptions};
 //! use std::sync::{Arc, Mutex};
 //!
@@ -45,7 +45,7 @@
 //! let bytes = file.0.lock().unwrap().clone();
 //! let report = replay(&bytes[..], &ReplayOptions::default(), |_| {})?;
 //! assert!(report.submissions == 1 && report.difference.is_none());
-//! assert!(!matches!(report.end, End::Cut { .. } | End::Damaged { .. }));
+//! assert!(!matches!(report.end, RecordingEnd::Cut { .. } | RecordingEnd::Damaged { .. }));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -91,11 +91,11 @@ struct Frame {
 /// The vertex executed words without a meaning, left the program, opened more than 8 loops and subroutines, or executed more than `budget` instructions.
 ///
 /// ```
-/// use ctm_exec::pvs::{BUDGET, Code, Vertex, run};
+/// use ctm_exec::pvs::{BUDGET, DecodedProgram, Vertex, run};
 /// let program = ctm_isa::pvs::text::assemble("mul o0, v0, c0").program.expect("it assembles");
 /// let [two, three] = [2f32, 3.0].map(|x| [x.to_bits(); 4]);
 /// let mut vertex = Vertex::new(&[two]);
-/// run(&Code::new(&program), &[three], &mut vertex, BUDGET)?;
+/// run(&DecodedProgram::new(&program), &[three], &mut vertex, BUDGET)?;
 /// assert_eq!(vertex.outputs[0], [6f32.to_bits(); 4]);
 /// # Ok::<(), ctm_exec::Fault>(())
 /// ```

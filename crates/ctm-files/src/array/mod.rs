@@ -6,27 +6,27 @@
 //! **Invariant.** Reading hostile bytes gives an [`ArrayError`] that says where, never a panic or a huge allocation.
 //!
 //! ```
-//! use ctm_files::array::{Array, ArrayError, FillRow, ItemType, Items, Kind, Layout, RawFormat, RawShape, Values, dwords, npy_bytes, write_rows};
+//! use ctm_files::array::{Array, ArrayError, FillRow, ItemType, Items, ArrayFileKind, Layout, RawFormat, RawShape, Values, dwords, npy_bytes, write_rows};
 //! use std::io::Cursor;
 //!
 //! // An array becomes a file, and comes back.
 //! let array = Array { height: 1, width: 2, channels: 1, values: Values::F32(vec![0.5, 2.0]) };
-//! let file = array.to_bytes(Kind::Npy)?;
-//! assert_eq!(Array::from_bytes(Kind::Npy, &file, None)?.to_f32(), [0.5, 2.0]);
-//! let layout: Option<Layout> = Layout::of(Kind::Npy, &mut Cursor::new(&file), None)?;
+//! let file = array.to_bytes(ArrayFileKind::Npy)?;
+//! assert_eq!(Array::from_bytes(ArrayFileKind::Npy, &file, None)?.to_f32(), [0.5, 2.0]);
+//! let layout: Option<Layout> = Layout::of(ArrayFileKind::Npy, &mut Cursor::new(&file), None)?;
 //! assert!(layout.is_some_and(|layout| (layout.width, layout.channels) == (2, 1)));
 //!
 //! // Raw bytes need a shape.
 //! let shape = RawShape { width: 2, height: 1, format: RawFormat::Float32(1) };
-//! assert_eq!(Array::from_bytes(Kind::Raw, &[0; 8], Some(shape))?.to_f32(), [0.0; 2]);
-//! let wrong: ArrayError = Array::from_bytes(Kind::Raw, &[0; 7], Some(shape)).unwrap_err();
+//! assert_eq!(Array::from_bytes(ArrayFileKind::Raw, &[0; 8], Some(shape))?.to_f32(), [0.0; 2]);
+//! let wrong: ArrayError = Array::from_bytes(ArrayFileKind::Raw, &[0; 7], Some(shape)).unwrap_err();
 //! assert!(wrong.message.contains('7'));
 //!
 //! // Rows that are made one after the other; items as they are.
 //! let mut out = Vec::new();
 //! let row: &mut FillRow<'_> = &mut |y, values| Ok(values.push(y as f32));
-//! write_rows(Kind::Npy, [3, 1, 1], false, &mut out, row)?;
-//! assert_eq!(Array::from_bytes(Kind::Npy, &out, None)?.to_f32(), [0.0, 1.0, 2.0]);
+//! write_rows(ArrayFileKind::Npy, [3, 1, 1], false, &mut out, row)?;
+//! assert_eq!(Array::from_bytes(ArrayFileKind::Npy, &out, None)?.to_f32(), [0.0, 1.0, 2.0]);
 //! let integers = npy_bytes(ItemType::NAMES[0].1, &[2], &[1, 2])?;
 //! assert_eq!(Items::from_npy(&integers)?.shape, [2]);
 //! assert_eq!(dwords(&[1, 0, 0, 0]), [1]);

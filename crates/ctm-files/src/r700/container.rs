@@ -426,11 +426,11 @@ impl ContainerReader<'_> {
 ///
 /// ```
 /// use ctm_image::r700::gfd::Gfd;
-/// use ctm_isa::r700::text::Options;
+/// use ctm_isa::r700::text::TextOptions;
 /// use ctm_files::r700::{ContainerKind, Loaded, assemble_gfd, print_gfd, replace_in_gfd, write_container};
 /// use std::path::Path;
 ///
-/// let options = Options::default();
+/// let options = TextOptions::default();
 /// let listing = |text: &str| Loaded::from_bytes(text.as_bytes(), Path::new("a.psh"), None, None, &options);
 /// let pixel = listing("EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n")?;
 /// let bytes = write_container(&[("main", &pixel)], ContainerKind::Gfd)?;

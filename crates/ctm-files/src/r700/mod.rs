@@ -4,7 +4,7 @@
 //!
 //! ```
 //! use ctm_image::r700::gfd::Gfd;
-//! use ctm_isa::r700::text::Options;
+//! use ctm_isa::r700::text::TextOptions;
 //! use ctm_files::Isa;
 //! use ctm_files::r700::{ContainerKind, Loaded, every_program, is_container_text, is_r700, not_stored, print_gfd, unmet_semantics, write_container, write_gfd};
 //! use std::path::Path;
@@ -12,7 +12,7 @@
 //! let text = b".stage pixel\nALU:\n x: MOV R0.x, 1.0f\nEXP_DONE: PIX0, R0.xxxx\nEND_OF_PROGRAM\n";
 //! let path = Path::new("one.psh");
 //! assert!(is_r700(text, path, None));
-//! let options = Options::default();
+//! let options = TextOptions::default();
 //! let loaded = Loaded::from_bytes(text, path, Some(Isa::R700), None, &options)?;
 //! assert!(not_stored(&loaded, true).is_empty());
 //! let file = write_gfd(&[&loaded])?;

@@ -26,9 +26,9 @@ impl Default for ListingOptions {
 /// 1,024 instructions are printed too, but do not assemble.
 ///
 /// ```
-/// use ctm_isa::pvs::{Program, text};
+/// use ctm_isa::pvs::{VertexProgram, text};
 /// let words = vec![[0x0010_4046, 0x0000_0040, 0x0124_8040, 0x0124_8040]];
-/// let listing = text::disassemble(&Program::from_words(words.clone()), &text::Options::default());
+/// let listing = text::disassemble(&VertexProgram::from_words(words.clone()), &text::ListingOptions::default());
 /// assert!(listing.contains("rcp    r2.x, r2.x"));
 /// assert_eq!(text::assemble(&listing).program.map(|p| p.words), Some(words));
 /// ```

@@ -14,7 +14,7 @@ const PLACES: usize = 4096;
 /// ```
 /// use ctm_isa::r700::{check::live, text};
 /// let text = "ALU:\n x: ADD R1.x, R0.x, 1.0f\nALU:\n x: ADD R2.x, R1.x, 1.0f\nEXP_DONE: PIX0, R2.xxxx\nEND_OF_PROGRAM\n";
-/// let program = text::assemble(text, &text::Options::default()).program.unwrap();
+/// let program = text::assemble(text, &text::TextOptions::default()).program.unwrap();
 /// let live = live(&program);
 /// assert_eq!((live.values[0].register, live.values[0].readers.len()), (1, 1));
 /// ```

@@ -92,9 +92,9 @@ const NESTING: u8 = 3;
 ///
 /// ```
 /// use ctm_isa::r700::{check::check, program::Stage, random};
-/// let program = random::program(1, &random::Shape::all(Stage::Pixel));
+/// let program = random::program(1, &random::RandomContents::all(Stage::Pixel));
 /// assert!(check(&program).iter().all(|finding| finding.rule == "double-precision"));
-/// assert_eq!(program.words, random::program(1, &random::Shape::all(Stage::Pixel)).words);
+/// assert_eq!(program.words, random::program(1, &random::RandomContents::all(Stage::Pixel)).words);
 /// ```
 #[must_use]
 pub fn program(seed: u64, shape: &RandomContents) -> Program {

@@ -161,8 +161,8 @@ impl Assembly {
 /// Reads a listing.
 ///
 /// ```
-/// use ctm_isa::r700::text::{Options, assemble};
-/// let assembly = assemble("ALU:\n x: ADD R0.x, R0.x, 1.0f\nEXP_DONE: PIX0, R0.xxxx\nEND_OF_PROGRAM\n", &Options::default());
+/// use ctm_isa::r700::text::{TextOptions, assemble};
+/// let assembly = assemble("ALU:\n x: ADD R0.x, R0.x, 1.0f\nEXP_DONE: PIX0, R0.xxxx\nEND_OF_PROGRAM\n", &TextOptions::default());
 /// assert_eq!(assembly.diagnostics, []);
 /// let words = assembly.program.unwrap().words;
 /// assert_eq!(words, [2, 0xa000_0000, 0, 0x9420_0000, 0x801f_2000, 0x0000_0010]);

@@ -114,7 +114,7 @@ const MOST_RAW_FIELDS: usize = 8;
 /// ```
 /// use ctm_isa::x1k::{Program, text};
 /// let words = vec![[0x0007_8005, 0x0802_0000, 0x0802_0000, 0x1c44_0220, 0x1c60_c003, 0x0000_0005]];
-/// let listing = text::disassemble(&Program::from_words(words.clone()), &text::Options::default());
+/// let listing = text::disassemble(&Program::from_words(words.clone()), &text::ListingOptions::default());
 /// assert!(listing.contains("mov   o0, r0"));
 /// assert_eq!(text::assemble(&listing).program.map(|p| p.words), Some(words));
 /// ```

@@ -117,10 +117,10 @@ pub struct MemoryBlock {
 ///
 /// ```
 /// use ctm::array::ItemType;
-/// use ctm::job::r700::Elements;
+/// use ctm::job::r700::SavedElements;
 ///
-/// let named = Elements::NAMES.iter().find(|(name, _)| *name == "float32_1").unwrap();
-/// assert_eq!(named.1, Elements { items: ItemType::Float32, channels: 1 });
+/// let named = SavedElements::NAMES.iter().find(|(name, _)| *name == "float32_1").unwrap();
+/// assert_eq!(named.1, SavedElements { items: ItemType::Float32, channels: 1 });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SavedElements {
