@@ -114,6 +114,7 @@ impl<'a> ExportTarget<'a> {
     }
 
     /// Asks for the memory that the next wavefront on the right has its elements in, so that it is in the cache when that runs.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "only x86-64 has these instructions"))]
     #[inline(always)]
     pub fn prefetch(&self, places: &Places) {
         #[cfg(target_arch = "x86_64")]
@@ -147,6 +148,7 @@ impl<'a> ExportTarget<'a> {
     }
 
     /// Loads the elements of a wavefront whose quads are side by side, or of any other, into a row. An element has 4 bytes.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "only x86-64 has these instructions"))]
     #[inline(always)]
     pub unsafe fn load(&self, width: usize, places: &Places, row: &mut Row) {
         if !places.strip || self.output.pairs == Pairs::Apart || !places.lanes.is_multiple_of(8) {
@@ -176,6 +178,7 @@ impl<'a> ExportTarget<'a> {
     }
 
     /// Stores a row of elements of 4 bytes in some lanes of a wavefront whose quads are side by side.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "only x86-64 has these instructions"))]
     #[inline(always)]
     unsafe fn store_pairs(&self, width: usize, places: &Places, lanes: u64) {
         let [row, ..] = self.rows;
