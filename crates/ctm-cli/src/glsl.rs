@@ -8,13 +8,13 @@ use crate::radeon;
 use crate::values::IsaName;
 use ctm::job::read_file;
 use ctm_files::FileKind;
-use ctm_glsl::{Pair, Pixel, ShaderSources, StartInput};
+use ctm_glsl::{Pair, Pixel, ShaderSources};
 use ctm_ide::folder::TemporaryFolder;
 use ctm_image::hex;
 use ctm_image::r700::gfd;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::pvs;
-use ctm_isa::x1k::program::{Preload, SymbolKind};
+use ctm_isa::x1k::program::SymbolKind;
 use ctm_isa::x1k::text;
 use ctm_radeon::environment::Chip;
 use serde_json::{Value, json};
@@ -213,7 +213,7 @@ fn write_x1k(console: &Console, args: &GlslArgs, pixel: &Pixel) -> Ending {
     let listing = || text::disassemble(&pixel.program, &text::ListingOptions::default());
     let vertex = || pvs::text::disassemble(&pixel.vertex, &pvs::text::ListingOptions::default());
     match output.extension().and_then(|e| e.to_str()) {
-        _ if output == Path::new("-") => console.print(&listing())?,
+        _ if output == Path::new("-") => console.print(&format!("{}\n{}", vertex(), listing()))?,
         Some("x1k") => {
             console.write(output, listing().as_bytes())?;
             console.write(&output.with_extension("pvs"), vertex().as_bytes())?;
@@ -235,53 +235,46 @@ fn write_x1k(console: &Console, args: &GlslArgs, pixel: &Pixel) -> Ending {
     Ok(Exit::Done)
 }
 
-/// Columns and rows of the job's domain.
-const SIDE: u16 = 64;
+/// Columns and rows of the job's picture.
+const PICTURE: [u16; 2] = [320, 240];
 
-/// A job of `ctm run` with every constant and texture that is to be filled in. Varyings are 0 to 1 over the domain, at the middle of each pixel.
+/// A job of `ctm draw` with every constant and texture that is to be filled in.
 fn job_x1k(output: &Path, pixel: &Pixel) -> String {
-    let side = f64::from(SIDE);
     let file = |extension: &str| output.with_extension(extension);
     let name = |path: &Path| Value::from(path.file_name().unwrap_or_default().to_string_lossy()).to_string();
-    let mut out = format!("isa = \"x1k\"\nprogram = {}\ndomain = [0, 0, {n}, {n}]\n", name(&file("x1k")), n = SIDE - 1);
-    for (preload, input) in pixel.program.preloads.iter().zip(&pixel.inputs) {
-        let (Preload::Interpolant { temp, .. } | Preload::Position { temp }) = preload;
-        let (what, origin, step) = match input {
-            StartInput::Varying(n) => {
-                (format!("varying {n}, as the linker orders them"), [0.5 / side, 0.5 / side, 0.0, 0.0], 1.0 / side)
-            }
-            StartInput::Position => {
-                ("the position in clip space".to_owned(), [1.0 / side - 1.0, 1.0 / side - 1.0, 0.0, 1.0], 2.0 / side)
-            }
-        };
-        out.push_str(&format!(
-            "\n# {what}\n[[register]]\nindex = {temp}\norigin = {origin:?}\ndi = [{step:?}, 0.0, 0.0, 0.0]\ndj = [0.0, {step:?}, 0.0, 0.0]\n"
-        ));
-    }
-    let symbols = |kind| pixel.program.symbols.iter().filter(move |symbol| symbol.kind == kind);
-    let mut constants = Vec::new();
-    let is_of_target = |index| pixel.of_target.iter().any(|&(of, _)| of == index);
-    for symbol in symbols(SymbolKind::Float).filter(|symbol| !is_of_target(symbol.index)) {
-        constants.push(format!("# c{}: {}\n{} = [0.0, 0.0, 0.0, 0.0]\n", symbol.index, symbol.name, symbol.index));
-    }
-    for (index, of) in &pixel.of_target {
-        let value = of.value(f32::from(SIDE), f32::from(SIDE));
-        constants.push(format!("# of the target's size\n{index} = {value:?}\n"));
-    }
-    if !constants.is_empty() {
-        out.push_str("\n[constants.float]\n");
-        out.extend(constants);
-    }
-    for symbol in symbols(SymbolKind::Input) {
-        out.push_str(&format!(
-            "\n# {}\n# [[texture]]\n# slot = {}\n# data = \"picture.png\"\n",
-            symbol.name, symbol.index
-        ));
-    }
+    let [columns, rows] = PICTURE;
+    let mut out = format!(
+        "size = [{columns}, {rows}]\nprograms = [{}, {}]\nmesh = \"cube\"\n",
+        name(&file("pvs")),
+        name(&file("x1k")),
+    );
     for slot in pixel.program.usage().outputs {
         let to = if slot == 0 { String::new() } else { format!("-{slot}") };
         let to = output.with_file_name(format!("{}{to}.png", output.file_stem().unwrap_or_default().to_string_lossy()));
-        out.push_str(&format!("\n[[output]]\nslot = {slot}\nsave = {}\n", name(&to)));
+        out.push_str(&format!("\n[[target]]\nnumber = {slot}\nsave = {}\n", name(&to)));
+    }
+    let symbols = |kind| pixel.program.symbols.iter().filter(move |symbol| symbol.kind == kind);
+    let is_of_target = |index| pixel.of_target.iter().any(|&(of, _)| of == index);
+    // Columns of a matrix and elements of an array go by one name.
+    let bare = |name: &str| name.split('[').next().unwrap_or(name).to_owned();
+    let of_pixels = symbols(SymbolKind::Float).filter(|symbol| !is_of_target(symbol.index));
+    let of_vertices = pixel.vertex.symbols.iter().filter(|symbol| symbol.kind == pvs::program::SymbolKind::Constant);
+    let mut names: Vec<String> = of_pixels.map(|symbol| bare(&symbol.name)).collect();
+    names.extend(of_vertices.map(|symbol| bare(&symbol.name)));
+    names.sort_unstable();
+    names.dedup();
+    if !names.is_empty() || !pixel.of_target.is_empty() {
+        out.push_str("\n# Numbers of each uniform; a matrix can be a [[camera]] instead.\n[constants]\n");
+    }
+    for name in names {
+        out.push_str(&format!("# {} = [0.0, 0.0, 0.0, 0.0]\n", Value::from(name)));
+    }
+    for (index, of) in &pixel.of_target {
+        let value = of.value(f32::from(columns), f32::from(rows));
+        out.push_str(&format!("# of the picture's size\n\"ps:c{index}\" = {value:?}\n"));
+    }
+    for symbol in symbols(SymbolKind::Input) {
+        out.push_str(&format!("\n# [[texture]]\n# name = {}\n# data = \"picture.png\"\n", Value::from(&*symbol.name)));
     }
     out
 }

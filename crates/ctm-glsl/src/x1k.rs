@@ -91,10 +91,11 @@ pub fn pixel<R: std::io::Read>(open: impl Fn() -> std::io::Result<R>, told: &Val
     let reads_position = told["position"].as_bool().unwrap_or(false);
     let temps = state.interpolated();
     let mut inputs = Vec::new();
-    for (index, &temp) in (0..).zip(&temps) {
-        program.preloads.push(Preload::Interpolant { index, temp });
-        let is_position = reads_position && usize::from(index) + 1 == temps.len();
-        inputs.push(if is_position { StartInput::Position } else { StartInput::Varying(index) });
+    for (n, &(temp, vector)) in (0u8..).zip(&temps) {
+        // Output 0 of the vertex program is the position; the others are interpolants.
+        program.preloads.push(Preload::Interpolant { index: vector.saturating_sub(1), temp });
+        let is_position = reads_position && usize::from(n) + 1 == temps.len();
+        inputs.push(if is_position { StartInput::Position } else { StartInput::Varying(n) });
     }
 
     let names = ValueNames::of(told);

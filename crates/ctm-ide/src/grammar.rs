@@ -1,9 +1,10 @@
-//! The syntax of both languages for colouring: TextMate grammars, made from the words that the assemblers read.
+//! The syntax of the three languages for colouring: TextMate grammars, made from the words that the assemblers read.
 //!
 //! `cargo xtask grammars` writes them to `editors/vscode/syntaxes`; a test compares the files there.
 
 use crate::language::Language;
-use ctm_isa::vocabulary::WordKind;
+use ctm_isa::pvs;
+use ctm_isa::vocabulary::{Vocabulary, WordKind};
 use serde_json::{Value, json};
 
 /// The scope of a kind of words, by the names that themes know.
@@ -19,16 +20,74 @@ const fn scope(kind: WordKind) -> &'static str {
     }
 }
 
-/// The registers of a language, as a regular expression.
-const fn registers(language: Language) -> &'static str {
-    match language {
-        Language::X1k => r"\b[rcsoibt][0-9]+\b",
-        Language::R700 => r"\b(?:R|C|G|KC|CB|T|PIX|POS|PARAM|t|s|b|i)[0-9]+\b",
+/// A language that has a grammar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grammar {
+    /// A language of the language server.
+    Of(Language),
+    /// Vertex programs of the R5xx.
+    Pvs,
+}
+
+impl Grammar {
+    /// Each of them.
+    pub const ALL: [Self; 3] = [Self::Of(Language::X1k), Self::Of(Language::R700), Self::Pvs];
+
+    /// Its name in editors.
+    const fn id(self) -> &'static str {
+        match self {
+            Self::Of(language) => language.id(),
+            Self::Pvs => "ctm-pvs",
+        }
+    }
+
+    /// Its name for people.
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Of(language) => language.title(),
+            Self::Pvs => "PVS assembly",
+        }
+    }
+
+    /// The ends of its files' names.
+    const fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Self::Of(language) => language.extensions(),
+            Self::Pvs => &["pvs"],
+        }
+    }
+
+    fn vocabulary(self) -> Vocabulary {
+        match self {
+            Self::Of(language) => language.vocabulary(),
+            Self::Pvs => pvs::text::vocabulary(),
+        }
+    }
+
+    /// The registers, as a regular expression.
+    const fn registers(self) -> &'static str {
+        match self {
+            Self::Of(Language::X1k) => r"\b[rcsoibt][0-9]+\b",
+            Self::Of(Language::R700) => r"\b(?:R|C|G|KC|CB|T|PIX|POS|PARAM|t|s|b|i)[0-9]+\b",
+            Self::Pvs => r"\b(?:ox?|at|[rvc])[0-9]+\b",
+        }
+    }
+
+    /// The file of its grammar.
+    #[must_use]
+    pub fn file_name(self) -> String {
+        format!("{}.tmLanguage.json", self.id())
+    }
+
+    /// Its contents.
+    #[must_use]
+    pub fn file(self) -> String {
+        format!("{:#}\n", textmate(self))
     }
 }
 
 /// The words of a kind as a regular expression, the longest first.
-fn words(language: Language, kind: WordKind) -> String {
+fn words(language: Grammar, kind: WordKind) -> String {
     let mut words: Vec<&str> =
         language.vocabulary().into_iter().filter(|(of, _)| *of == kind).map(|(_, w)| w).collect();
     words.sort_by_key(|word| (std::cmp::Reverse(word.len()), *word));
@@ -37,7 +96,7 @@ fn words(language: Language, kind: WordKind) -> String {
 
 /// The TextMate grammar of a language.
 #[must_use]
-pub fn textmate(language: Language) -> Value {
+pub fn textmate(language: Grammar) -> Value {
     let id = language.id();
     let named = |name: &str, pattern: String| json!({ "name": format!("{name}.{id}"), "match": pattern });
     let mut patterns = vec![
@@ -45,7 +104,7 @@ pub fn textmate(language: Language) -> Value {
         named("comment.line.double-slash", "//.*$".into()),
         named(scope(WordKind::Directive), format!(r"^\s*\.{}\b", words(language, WordKind::Directive))),
     ];
-    if language == Language::X1k {
+    if language != Grammar::Of(Language::R700) {
         patterns.push(json!({
             "name": format!("string.quoted.double.{id}"),
             "begin": "\"",
@@ -54,7 +113,7 @@ pub fn textmate(language: Language) -> Value {
         }));
     }
     // The unit of a slot, then a word with a colon that is no instruction: a label.
-    if language == Language::R700 {
+    if language == Grammar::Of(Language::R700) {
         patterns.push(named("entity.name.tag.unit", r"\b[xyzwtXYZWT]:".into()));
     }
     for kind in [WordKind::Flow, WordKind::Export, WordKind::Memory, WordKind::Arithmetic] {
@@ -67,7 +126,7 @@ pub fn textmate(language: Language) -> Value {
         "captures": { "1": { "name": format!("entity.name.function.label.{id}") } },
     }));
     patterns.push(named(scope(WordKind::Modifier), format!(r"(?<![.\w]){}\b", words(language, WordKind::Modifier))));
-    patterns.push(named("variable.other.register", registers(language).into()));
+    patterns.push(named("variable.other.register", language.registers().into()));
     patterns
         .push(named(scope(WordKind::Special), format!(r"(?<![.\w]){}[0-9]*\b", words(language, WordKind::Special))));
     patterns.push(named("entity.other.attribute-name.swizzle", r"\.[rgbaxyzwhRGBAXYZWH01_]{1,4}\b".into()));
@@ -80,16 +139,4 @@ pub fn textmate(language: Language) -> Value {
         "fileTypes": language.extensions(),
         "patterns": patterns,
     })
-}
-
-/// The file of a language's grammar.
-#[must_use]
-pub fn file_name(language: Language) -> String {
-    format!("{}.tmLanguage.json", language.id())
-}
-
-/// Its contents.
-#[must_use]
-pub fn file(language: Language) -> String {
-    format!("{:#}\n", textmate(language))
 }

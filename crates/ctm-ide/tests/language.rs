@@ -1,7 +1,7 @@
 //! Both languages as an editor sees them, on the examples and on small texts.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-use ctm_ide::grammar;
+use ctm_ide::grammar::Grammar;
 use ctm_ide::language::{CompletionKind, Document, Language, NameKind};
 use std::path::{Path, PathBuf};
 
@@ -231,9 +231,9 @@ fn nothing_panics_anywhere() {
 
 #[test]
 fn grammars_are_up_to_date() {
-    for language in Language::ALL {
-        let path = root().join("editors/vscode/syntaxes").join(grammar::file_name(language));
+    for grammar in Grammar::ALL {
+        let path = root().join("editors/vscode/syntaxes").join(grammar.file_name());
         let there = std::fs::read_to_string(&path).unwrap_or_default();
-        assert_eq!(there, grammar::file(language), "run `cargo xtask grammars`");
+        assert_eq!(there, grammar.file(), "run `cargo xtask grammars`");
     }
 }

@@ -6,10 +6,13 @@
 use ctm::EngineKind;
 use ctm::array::{Array, ArrayFileKind, Values};
 use ctm::draw::{
-    BUILT_IN, Camera, DepthPlan, DrawPlan, Drawing, Drawn, Mixing, TargetPlan, TextureBinding, TextureData, animation,
+    BUILT_IN, Camera, Channel, DepthPlan, DrawPlan, Drawing, Drawn, Mixing, ProgramSource, TargetPlan, TextureBinding,
+    TextureData, animation,
 };
 use ctm::job::Ref;
+use ctm_draw::format::{ColourFormat, NumberType};
 use ctm_exec::r700::resources::Image;
+use ctm_isa::r700::ops::DataFormat;
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
@@ -459,4 +462,100 @@ fn a_program_of_a_container_runs_with_its_names() {
     assert_eq!(done.outputs["pix0"].to_f32(), numbered.outputs["pix0"].to_f32());
     let unknown = ctm::Run::of(&pixel).size(2, 2).input("color", view()).run().unwrap_err().to_string();
     assert!(unknown.contains("colour"), "{unknown}");
+}
+
+/// A pair of the R5xx from these texts, drawn in 8 x 4.
+fn r5xx(vertex: &str, pixel: &str) -> Drawing {
+    let of = |text: &str, name: &str| ProgramSource::Bytes(text.as_bytes().to_vec().into(), name.into());
+    let mut drawing = Drawing::new(vec![of(vertex, "a.pvs"), of(pixel, "a.x1k")]);
+    drawing.size = [8, 4];
+    drawing.depth = None;
+    drawing.targets[0].format = ColourFormat { data: DataFormat::Fmt32_32_32_32Float, ..ColourFormat::RGBA8 };
+    drawing.targets[0].format.number = NumberType::Float;
+    drawing.draws[0].mesh = "quad".into();
+    drawing
+}
+
+/// Truth: the numbers that the texts say, at the middles of pixels.
+#[test]
+fn vertex_programs_of_the_r5xx_feed_interpolants() {
+    // The left half of the picture, with the mesh's s and t and a constant in two interpolants, the second of them first in order.
+    let vertex = ".input position = v3, texcoord = v1\n.output clip = o0, st = o1, more = o2\n.const half = c7\n.const moved = c9 (-0.5, 0, 0, 0)\n\
+                  mul r0, position, half\nadd clip, r0, moved\nmov st, texcoord\nmov more, half.wzyx\n";
+    let pixel = ".output o = o0\n.interp more = t1 -> r2\n.interp st = t0 -> r5\n.const k = c0\nmad o.rgb, st.rgb, k.rgb, 0 | mov o.a, more.r\n";
+    let mut drawing = r5xx(vertex, pixel);
+    drawing.draws[0].constants.push(("half".into(), vec![0.5, 1.0, 1.0, 1.0]));
+    drawing.draws[0].constants.push(("k".into(), vec![2.0, 4.0, 1.0, 1.0]));
+    for engine in [EngineKind::Jit, EngineKind::Interp, EngineKind::Verify] {
+        drawing.engine = engine;
+        let drawn = drawn(&drawing);
+        assert_eq!(drawn.findings, <Vec<String>>::new());
+        let texels: Vec<[f32; 4]> = drawn.targets[0].texels().map(|texel| texel.map(f32::from_bits)).collect();
+        for (n, texel) in texels.into_iter().enumerate() {
+            let (x, y) = ((n % 8) as f32, (n / 8) as f32);
+            let expected = if x < 4.0 { [(x + 0.5) / 2.0, y + 0.5, 0.0, 1.0] } else { [0.0, 0.0, 0.0, 1.0] };
+            assert_eq!(texel, expected, "({x}, {y}), {engine:?}");
+        }
+    }
+}
+
+/// Names of columns, as `ctm glsl` gives them, and of rows take one camera's matrix.
+#[test]
+fn cameras_give_columns_and_rows() {
+    let columns = ".input position = v0\n.output clip = o0, moved = o1\n.const \"mvp[0]\" = c0, \"mvp[1]\" = c1, \"mvp[2]\" = c2, \"mvp[3]\" = c3\n\
+                   mul r0, position.x, c0\nmad r0, position.y, c1, r0\nmad r0, position.z, c2, r0\nmad clip, position.w, c3, r0\nmov moved, position\n";
+    let rows = ".input position = v0\n.output clip = o0, moved = o1\n.const mvp = c4\n\
+                dp4 clip.x, position, mvp\ndp4 clip.y, position, c5\ndp4 clip.z, position, c6\ndp4 clip.w, position, c7\nmov moved, position\n";
+    let pixel = ".output o = o0\nmov o, r0\n";
+    let picture = |text: &str, name: Option<&str>| {
+        let mut drawing = r5xx(text, pixel);
+        drawing.size = [64, 48];
+        drawing.draws[0].mesh = "cube".into();
+        drawing.draws[0].cameras.extend(name.map(|name| (name.into(), Camera::default())));
+        drawn(&drawing)
+    };
+    let [a, b] = [columns, rows].map(|text| picture(text, Some("mvp")));
+    let covered = |drawn: &Drawn| drawn.targets[0].texels().map(|of| of[0] != 0).collect::<Vec<_>>();
+    assert_eq!(covered(&a), covered(&b));
+    assert!(a.counts.pixels > 300 && b.counts.pixels == a.counts.pixels, "{:?}", a.counts);
+    // The usual name is enough.
+    let usual = picture(rows, None);
+    assert!(usual.counts.pixels == b.counts.pixels && usual.findings[0].contains("no camera is given: mvp"));
+}
+
+#[test]
+fn mistakes_in_pairs_of_the_r5xx_are_named() {
+    let vertex = ".input position = v0\n.output clip = o0\n.const by = c0\nmul clip, position, by\n";
+    let pixel = ".output o = o0\n.input s = s0\ntex r0, s, r0.rg\nmov o, r0\n";
+    let failed = |change: &dyn Fn(&mut Drawing)| {
+        let mut drawing = r5xx(vertex, pixel);
+        change(&mut drawing);
+        drawing.prepare().map(|_| ()).unwrap_err().to_string()
+    };
+    let text = failed(&|drawing| drawing.draws[0].constants.push(("bye".into(), vec![1.0])));
+    assert!(text.contains("no constant `bye`; they have by"), "{text}");
+    let text = failed(&|drawing| drawing.draws[0].programs.reverse());
+    assert!(text.contains("a.pvs is a vertex program: it comes first, before a.x1k"), "{text}");
+    let text = failed(&|drawing| drawing.draws[0].programs.truncate(1));
+    assert!(text.contains("is drawn with a pixel program of X1K"), "{text}");
+    let text = failed(&|drawing| drawing.draws[0].attributes.push(("normal".into(), Channel::Normal)));
+    assert!(text.contains("no attribute `normal`; they have position"), "{text}");
+}
+
+#[test]
+fn the_example_of_the_r5xx_draws_its_picture() {
+    let example = root().join("examples/draw/lit");
+    let mut drawing = Drawing::new(vec![example.join("lit.pvs"), example.join("lit.x1k")]);
+    drawing.size = [320, 240];
+    drawing.targets[0].clear = [0.05, 0.05, 0.1, 1.0];
+    drawing.draws[0].mesh = "torus".into();
+    drawing.draws[0].cameras.push(("mvp".into(), Camera::default()));
+    let bytes = std::fs::read(example.join("lit.png")).unwrap();
+    let expected = Array::from_bytes(ArrayFileKind::Png, &bytes, None).unwrap();
+    for engine in [EngineKind::Jit, EngineKind::Verify] {
+        drawing.engine = engine;
+        let picture = drawn(&drawing);
+        assert_eq!(picture.findings, <Vec<String>>::new());
+        assert_eq!(expected.values, Values::U8(picture.pixels()));
+    }
 }

@@ -195,7 +195,7 @@ Examples:
   ctm glsl shader.vert shader.frag -o pixel.hex     the words of the pixel program
   ctm glsl shader.vert shader.frag -o job.toml      a job of `ctm draw`, and the container beside it
   ctm glsl shader.vert shader.frag -o - | less      both as text
-  ctm glsl shader.vert shader.frag --isa x1k -o job.toml      a job of `ctm run`, and the program beside it")]
+  ctm glsl shader.vert shader.frag --isa x1k -o job.toml      a job of `ctm draw`, and both programs beside it")]
 pub(crate) struct GlslArgs {
     /// The vertex shader
     #[arg(value_name = "VERTEX")]

@@ -1,6 +1,6 @@
 //! Uniform blocks, constant buffers and attributes from arrays; and numbers that uniforms with usual names get from the camera and the mesh.
 
-use super::bound::{BANKS, BoundPair, CONSTANTS_OF_BUFFER, DrawPrograms, PreparedDraw};
+use super::bound::{BANKS, BoundPair, BoundPvs, CONSTANTS_OF_BUFFER, DrawPrograms, PreparedDraw};
 use super::camera::Camera;
 use super::matrices::{MatrixKind, names_joints, names_morph_weights};
 use super::pair::{Attribute, Part};
@@ -256,6 +256,11 @@ impl BoundPair {
     }
 }
 
+/// A constant's name without its program.
+fn bare_name(name: &str) -> String {
+    name.trim_start_matches("vs:").trim_start_matches("ps:").to_owned()
+}
+
 /// `bones[3]`: the name of the array and the number of the element.
 pub(super) fn element_of(name: &str) -> Option<(&str, usize)> {
     let (array, rest) = name.rsplit_once('[')?;
@@ -285,6 +290,10 @@ impl PreparedDraw<'_> {
     /// Gives uniforms with usual names the joints and the morph weights of the mesh, and notes those that get
     /// matrices of the first camera, or of the default one.
     pub(super) fn usual_numbers(&mut self) -> Result<(), Error> {
+        if let DrawPrograms::X1k(bound) = &self.programs {
+            self.usual = bound.vertex.as_ref().map(BoundPvs::matrices).unwrap_or_default();
+            return self.choose_usual(&[]);
+        }
         let DrawPrograms::Pair(bound) = &mut self.programs else { return Ok(()) };
         let mut all: Vec<Uniform> = Vec::new();
         for uniform in [&bound.pair.vertex, &bound.pair.pixel].into_iter().flat_map(|part| part.all_uniforms()) {
@@ -329,17 +338,8 @@ impl PreparedDraw<'_> {
             }
             self.from_mesh.push(uniform.name);
         }
-        // Other sources come first.
         let plan = self.plan;
-        let bare = |name: &str| name.trim_start_matches("vs:").trim_start_matches("ps:").to_owned();
-        let given: Vec<String> = plan
-            .constants
-            .iter()
-            .map(|c| &c.0)
-            .chain(plan.cameras.iter().map(|c| &c.0))
-            .map(|slot| bare(&slot.register("c")))
-            .collect();
-        let blocks: Vec<String> = plan.blocks.iter().map(|block| bare(&block.slot.register("cb"))).collect();
+        let blocks: Vec<String> = plan.blocks.iter().map(|block| bare_name(&block.slot.register("cb"))).collect();
         let members: Vec<String> = [&bound.pair.vertex, &bound.pair.pixel]
             .into_iter()
             .flat_map(|part| part.blocks())
@@ -347,6 +347,15 @@ impl PreparedDraw<'_> {
             .flat_map(|block| block.members)
             .map(|member| member.name)
             .collect();
+        self.choose_usual(&members)
+    }
+
+    /// Drops usual matrices that have other sources: constants, cameras, and arrays; `members`: of the latter.
+    fn choose_usual(&mut self, members: &[String]) -> Result<(), Error> {
+        let plan = self.plan;
+        let named = plan.constants.iter().map(|c| &c.0).chain(plan.cameras.iter().map(|c| &c.0));
+        let given: Vec<String> = named.map(|slot| bare_name(&slot.register("c"))).collect();
+        let blocks: Vec<String> = plan.blocks.iter().map(|block| bare_name(&block.slot.register("cb"))).collect();
         let is_given = |name: &String| given.contains(name) || blocks.contains(name) || members.contains(name);
         self.usual.retain(|(name, _)| !is_given(name));
         if plan.cameras.is_empty() && !self.usual.is_empty() {
@@ -365,7 +374,18 @@ impl PreparedDraw<'_> {
     /// Sets the matrices of uniforms with usual names.
     pub(super) fn usual_matrices(&mut self, width_by_height: f32, time: f32) -> Result<(), Error> {
         let camera = self.plan.cameras.first().map_or_else(Camera::default, |(_, camera)| *camera);
-        let DrawPrograms::Pair(bound) = &mut self.programs else { return Ok(()) };
+        let bound = match &mut self.programs {
+            DrawPrograms::Pair(bound) => bound,
+            DrawPrograms::X1k(bound) => {
+                let Some(vertex) = &mut bound.vertex else { return Ok(()) };
+                for (name, kind) in &self.usual {
+                    let numbers = vertex.matrix_numbers(name, &camera.matrix_of(*kind, width_by_height, time));
+                    let bits: Vec<u32> = numbers.iter().map(|number| number.to_bits()).collect();
+                    vertex.constant(name, &bits)?;
+                }
+                return Ok(());
+            }
+        };
         for (name, kind) in &self.usual {
             let numbers = bound.matrix_numbers(name, &camera.matrix_of(*kind, width_by_height, time));
             let bits: Vec<u32> = numbers.iter().map(|number| number.to_bits()).collect();

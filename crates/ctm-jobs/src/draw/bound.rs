@@ -31,7 +31,7 @@ pub(super) struct PreparedDraw<'a> {
 pub(super) enum DrawPrograms {
     /// A vertex and a pixel program.
     Pair(Box<BoundPair>),
-    /// A pixel program of X1K; vertices come transformed.
+    /// A pixel program of X1K, with its vertex program; without one, vertices come transformed.
     X1k(Box<BoundX1k>),
 }
 
@@ -50,6 +50,18 @@ pub(super) struct BoundX1k {
     pub(super) program: ctm_isa::x1k::Program,
     pub(super) constants: x1k::Constants,
     pub(super) memory: x1k::Arrays,
-    /// The transformation of vertices.
+    /// The transformation of vertices that have no program.
     pub(super) matrix: Option<[f32; 16]>,
+    pub(super) vertex: Option<BoundPvs>,
+    /// Textures with levels and faces, where there is a vertex program.
+    pub(super) textures: Arrays,
+}
+
+/// A vertex program of the R5xx with its constants and attributes.
+pub(super) struct BoundPvs {
+    pub(super) program: ctm_isa::pvs::VertexProgram,
+    pub(super) constants: Vec<[u32; 4]>,
+    /// Input vectors, with the values of each vertex.
+    pub(super) inputs: Vec<(u8, Vec<[u32; 4]>)>,
+    pub(super) findings: Vec<String>,
 }

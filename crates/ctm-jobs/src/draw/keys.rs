@@ -29,7 +29,7 @@ pub const DRAWING: Section = Section { name: "the top of the file", keys: &[
     key("run",      "engine, threads, budgets, checks"),
     key("slider",   "constants that a viewer may change"),
     key("draw",     "the draws, one after the other"),
-    key("programs", "a container, or a vertex and a pixel program; or one X1K pixel program").holds(Input),
+    key("programs", "a container, or a vertex and a pixel program; or a vertex program of the R5xx (`.pvs`) and an X1K pixel program, or the latter alone").holds(Input),
     key("glsl",     "the vertex and the fragment shader that the programs were compiled from: their lines are named in answers").holds(Input),
     key("mesh",     "triangle, quad, grid, cube, sphere, torus, or a file: .obj, .gltf, .glb, .npy").holds(Input),
     key("topology", "points, lines, line_strip, line_loop, triangles, triangle_strip, triangle_fan, quads, quad_strip, polygon, rectangles"),

@@ -7,6 +7,7 @@
 //! | `keys`, `read` | job files (`docs/draw-jobs.md`) |
 //! | `flags` | flags of `ctm draw` into the tree of values of a job file |
 //! | `pair` | two programs and how they are linked |
+//! | `pvs` | a vertex program of the R5xx before a pixel program of X1K |
 //! | `camera`, `matrices` | the matrices of a viewer, and usual names of matrices |
 //! | `blocks` | uniform blocks, constant buffers and attributes from arrays |
 //! | `bound` | programs with all that is bound to them |
@@ -66,6 +67,7 @@ mod paint;
 mod pair;
 mod plan;
 mod prepare;
+mod pvs;
 mod reach;
 mod read;
 

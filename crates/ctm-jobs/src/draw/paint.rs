@@ -1,7 +1,7 @@
 //! Draws, and the contents of targets after them.
 
 use super::Error;
-use super::bound::{BoundPair, BoundX1k, DrawPrograms, PreparedDraw};
+use super::bound::{BoundPair, BoundPvs, BoundX1k, DrawPrograms, PreparedDraw};
 use super::camera::Camera;
 use super::matrices::MatrixKind;
 use super::mesh::Mesh;
@@ -18,8 +18,13 @@ use ctm_draw::{
     ColourTarget, Counts, DepthTarget, Drawn as OneDrawn, Fragment, Funnel, Notice, Options, Outline, Targets,
     clear_colour, clear_depth, draw, draw_watched,
 };
-use ctm_exec::r700::resources::{Image, Texture};
+use ctm_exec::engine::MemoryFault;
+use ctm_exec::r700::Arrays;
+use ctm_exec::r700::resources::{Image, Texture, TextureKind};
+use ctm_exec::{Position, x1k};
 use ctm_files::array::{Array, ArrayFileKind, ItemType, Values, npy_bytes};
+use ctm_isa::x1k::Program;
+use ctm_isa::x1k::program::Lookups;
 use std::ops::ControlFlow;
 
 /// The result of drawing.
@@ -429,7 +434,36 @@ impl Prepared<'_> {
         self.run(draw, &state, canvas)
     }
 
+    /// Draws a pair of the R5xx.
+    fn draw_r5xx(
+        &self,
+        draw: &PreparedDraw<'_>,
+        (bound, vertex): (&BoundX1k, &BoundPvs),
+        canvas: &mut Canvas,
+    ) -> Result<OneDrawn, Error> {
+        let Options { control, budget, one_thread, .. } = self.options();
+        let shaded = bound.shaded(vertex, draw, self.engine.as_ref(), (&control, budget, one_thread))?;
+        let textures = DrawTextures(&bound.textures);
+        let program = Program { lookups: Lookups::Textures { cubes: textures.cubes() }, ..bound.program.clone() };
+        let positions: [&[[u32; 4]]; 1] = [&shaded.positions];
+        let parameters: Vec<&[[u32; 4]]> = shaded.parameters.iter().map(Vec::as_slice).collect();
+        let vertices = VertexSource::Given { positions: &positions, parameters: &parameters };
+        let semantics: Vec<u8> = (1..).take(parameters.len()).collect();
+        let input = |&semantic: &u8| PixelInput { semantic, ..PixelInput::default() };
+        let inputs: Vec<PixelInput> = shaded.semantics.iter().map(input).collect();
+        let stage = X1kStage { program: &program, constants: &bound.constants, memory: &textures };
+        let viewports = [viewport(draw.plan, canvas.size)];
+        let mut state = self.state(draw, vertices, PixelSource::X1k(stage), &viewports);
+        state.outputs = VertexOutputs { semantics: &semantics, ..VertexOutputs::default() };
+        state.inputs = PixelInputs { parameters: &inputs, ..PixelInputs::default() };
+        state.depth.kill = X1kStage::kills(&program);
+        self.run(draw, &state, canvas)
+    }
+
     fn draw_x1k(&self, draw: &PreparedDraw<'_>, bound: &BoundX1k, canvas: &mut Canvas) -> Result<OneDrawn, Error> {
+        if let Some(vertex) = &bound.vertex {
+            return self.draw_r5xx(draw, (bound, vertex), canvas);
+        }
         let positions = transformed(&draw.mesh, bound.matrix);
         let parameters: Vec<Vec<[u32; 4]>> = draw
             .plan
@@ -548,8 +582,13 @@ impl PreparedDraw<'_> {
                     self.programs.constant(name, &numbers)?;
                 }
                 DrawPrograms::X1k(bound) => {
-                    // The first camera's rows are multiplied here, anew for each time.
-                    if number == 0 {
+                    if let Some(vertex) = bound.vertex.as_mut().filter(|_| !name.is_empty()) {
+                        let kind = camera.matrix.or_else(|| MatrixKind::of_name(name));
+                        let kind = kind.unwrap_or(MatrixKind::ModelViewProjection);
+                        let numbers = vertex.matrix_numbers(name, &camera.matrix_of(kind, width_by_height, time));
+                        self.programs.constant(name, &numbers)?;
+                    } else if number == 0 {
+                        // The first camera's rows are multiplied here, anew for each time.
                         bound.matrix = Some(Camera { rows: true, ..*camera }.matrix(width_by_height, time));
                     }
                 }
@@ -559,6 +598,49 @@ impl PreparedDraw<'_> {
             bound.show_fetched();
         }
         Ok(())
+    }
+}
+
+/// The textures of a pair of the R5xx, as memory of its pixel program.
+struct DrawTextures<'a>(&'a Arrays);
+
+impl DrawTextures<'_> {
+    /// Which units hold cubes (bit n = unit n).
+    fn cubes(&self) -> u16 {
+        let cubes = self.0.textures.iter().filter(|(_, image)| image.texture.kind == TextureKind::Cube);
+        cubes.filter(|(number, _)| **number < 16).fold(0, |set, (number, _)| set | 1 << number)
+    }
+}
+
+impl x1k::Memory for DrawTextures<'_> {
+    fn schedule(&mut self, _at: Position) -> Result<bool, MemoryFault> {
+        Ok(true)
+    }
+
+    fn input(&self, _index: u8) -> Option<x1k::Input> {
+        None
+    }
+
+    fn read(&self, index: u8, _x: u32, _y: u32, _uncached: bool) -> Result<[u32; 4], MemoryFault> {
+        let (what, reason) = (format!("input {index}"), "a draw has textures".into());
+        Err(MemoryFault { what, address: None, reason })
+    }
+
+    fn textures(&self) -> Option<&dyn ctm_exec::r700::Memory> {
+        Some(self.0)
+    }
+
+    fn commit(&mut self, _at: Position, _outputs: &x1k::Outputs) -> Result<x1k::Written, MemoryFault> {
+        Ok(x1k::Written::default())
+    }
+
+    fn write_uncached(&mut self, _x: u32, _y: u32, _bits: u32) -> Result<x1k::Written, MemoryFault> {
+        let (what, reason) = ("output 0".into(), "programs of a draw write no memory".into());
+        Err(MemoryFault { what, address: None, reason })
+    }
+
+    fn outputs_alias_inputs(&self) -> bool {
+        false
     }
 }
 

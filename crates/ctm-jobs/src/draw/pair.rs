@@ -22,6 +22,7 @@ use ctm_image::r700::{ExtractedProgram, ShaderStage};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Stage as ProgramStage;
 use ctm_isa::r700::text::TextOptions;
+use ctm_launch::Ref;
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -360,6 +361,12 @@ pub(super) fn bytes(source: &ProgramSource) -> Result<(Cow<'_, [u8]>, Cow<'_, Pa
         }
         ProgramSource::Bytes(bytes, name) => Ok((Cow::Borrowed(bytes), Cow::Borrowed(Path::new(&**name)))),
     }
+}
+
+/// Whether an attribute goes by a name, by its location, or by the digits of it.
+pub(super) fn is_meant(slot: &Ref, attribute: &Attribute) -> bool {
+    let text = slot.register("");
+    !attribute.name.is_empty() && text == attribute.name || text == attribute.location.to_string()
 }
 
 /// Its name in messages.

@@ -2,18 +2,19 @@
 
 use super::UniformPlace;
 use super::blocks;
-use super::bound::{BANKS, BoundPair, BoundX1k, CONSTANTS_OF_BUFFER, DrawPrograms, PreparedDraw};
+use super::bound::{BANKS, BoundPair, BoundPvs, BoundX1k, CONSTANTS_OF_BUFFER, DrawPrograms, PreparedDraw};
 use super::mesh::{Channel, Mesh};
-use super::pair::{self, Attribute, Pair};
+use super::pair::{self, Pair, is_meant};
 use super::plan::{DrawPlan, Drawing, MeshSource, ProgramSource, TextureBinding, TextureData};
-use super::reach::{Reach, numbered};
-use super::{Error, unknown};
+use super::reach::{Reach, numbered, rows_of};
+use super::{Error, pvs, unknown};
 use crate::job::{Isa, Loaded, read_file};
 use ctm_draw::LaunchNotice;
 use ctm_draw::format::Colours;
 use ctm_draw::state::SamplePattern;
 use ctm_exec::Engine;
 use ctm_exec::arrays::Picture;
+use ctm_exec::r700::Arrays;
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::{BufferData, Image, MipFilter};
 use ctm_exec::x1k;
@@ -139,6 +140,21 @@ impl Drawing {
             [one @ ProgramSource::Given(program)] if program.as_x1k().is_some() => {
                 DrawPrograms::X1k(Box::new(BoundX1k::new(one)?))
             }
+            [vertex, pixel] if pvs::is_vertex(vertex) => {
+                let bound =
+                    BoundX1k { vertex: Some(BoundPvs::new(vertex, plan, &mesh, &blocks)?), ..BoundX1k::new(pixel)? };
+                findings = bound.vertex.iter().flat_map(|of| of.findings.clone()).collect();
+                DrawPrograms::X1k(Box::new(bound))
+            }
+            [pixel, vertex] if pvs::is_vertex(vertex) => {
+                let name = |source: &ProgramSource| pair::bytes(source).map(|of| of.1.display().to_string());
+                let message = format!("{} is a vertex program: it comes first, before {}", name(vertex)?, name(pixel)?);
+                return Err(Error::wrong("bad-pair", message));
+            }
+            [one] if pvs::is_vertex(one) => {
+                let message = "a vertex program of the R5xx is drawn with a pixel program of X1K, which comes second";
+                return Err(Error::wrong("bad-pair", message));
+            }
             files => {
                 let pair = Pair::load(files)?;
                 findings = pair.findings();
@@ -217,12 +233,6 @@ fn with_levels(binding: &TextureBinding, image: Image) -> Image {
     if needs { texture::with_levels(image) } else { image }
 }
 
-/// Whether an attribute goes by a name, by its location, or by the digits of it.
-fn is_meant(slot: &Ref, attribute: &Attribute) -> bool {
-    let text = slot.register("");
-    !attribute.name.is_empty() && text == attribute.name || text == attribute.location.to_string()
-}
-
 /// Meshes and arrays in memory can say anything.
 fn check_mesh(mesh: &Mesh, plan: &DrawPlan) -> Result<(), Error> {
     let count = mesh.vertices.len();
@@ -239,6 +249,12 @@ fn check_mesh(mesh: &Mesh, plan: &DrawPlan) -> Result<(), Error> {
 }
 
 impl BoundX1k {
+    /// Whether the pixel program has a constant of this name or number.
+    fn reads(&self, name: &str) -> bool {
+        let read = |n: u8| self.program.usage().float_constants.contains(&n);
+        self.program.symbol(SymbolKind::Float, name).is_some() || register(name, &['c']).is_some_and(read)
+    }
+
     fn new(source: &ProgramSource) -> Result<Self, Error> {
         let (bytes, path) = pair::bytes(source)?;
         let program = Loaded::from_bytes(&bytes, &path, Some(Isa::X1k), None).map_err(Error::Job)?.program;
@@ -250,7 +266,14 @@ impl BoundX1k {
                 Literal::Bool { index, value } => constants.bool[usize::from(index)] = value,
             }
         }
-        Ok(Self { program, constants, memory: x1k::Arrays::default(), matrix: None })
+        Ok(Self {
+            program,
+            constants,
+            memory: x1k::Arrays::default(),
+            matrix: None,
+            vertex: None,
+            textures: Arrays::default(),
+        })
     }
 }
 
@@ -370,17 +393,6 @@ impl BoundPair {
     }
 }
 
-/// Numbers of constants that no container declares: one constant, whose further numbers are 0, or several of four numbers.
-fn rows_of(name: &str, numbers: &[u32]) -> Result<Vec<[u32; 4]>, Error> {
-    if numbers.is_empty() || numbers.len() > 4 && !numbers.len().is_multiple_of(4) {
-        let message =
-            format!("`{name}` has {} numbers; a constant has 1 to 4, several constants have four each", numbers.len());
-        return Err(Error::wrong("bad-constant", message));
-    }
-    let row = |four: &[u32]| std::array::from_fn(|n| four.get(n).copied().unwrap_or_default());
-    Ok(numbers.chunks(4).map(row).collect())
-}
-
 impl DrawPrograms {
     /// Sets constants of the programs that have the name.
     pub(super) fn constant(&mut self, name: &str, values: &[f32]) -> Result<(), Error> {
@@ -388,10 +400,24 @@ impl DrawPrograms {
             Self::Pair(bound) => bound.constant(name, values),
             Self::X1k(bound) => {
                 let numbers: Vec<u32> = values.iter().map(|value| value.to_bits()).collect();
+                let (stage, name) = match name.split_once(':') {
+                    Some((stage @ ("vs" | "ps"), rest)) if bound.vertex.is_some() => (stage, rest),
+                    _ => ("", name),
+                };
+                let mut found = false;
+                if let Some(vertex) = bound.vertex.as_mut().filter(|_| stage != "ps") {
+                    found = vertex.constant(name, &numbers)?;
+                }
+                if found && (stage == "vs" || !bound.reads(name)) {
+                    return Ok(());
+                }
                 let rows = rows_of(name, &numbers)?;
-                let by_number = register(name, &['c']);
-                let Some(first) = bound.program.symbol(SymbolKind::Float, name).or(by_number) else {
-                    let names = names_of(&bound.program, SymbolKind::Float);
+                let by_number = register(name, &['c']).filter(|_| stage != "vs");
+                let symbol = bound.program.symbol(SymbolKind::Float, name).filter(|_| stage != "vs");
+                let Some(first) = symbol.or(by_number) else {
+                    let mut names = names_of(&bound.program, SymbolKind::Float);
+                    names.extend(bound.vertex.iter().flat_map(BoundPvs::names));
+                    names.dedup();
                     return Err(unknown("constant", name, &names));
                 };
                 let read = bound.program.usage().float_constants;
@@ -453,6 +479,13 @@ impl DrawPrograms {
             }
             Self::X1k(bound) => {
                 let of = of_input(&binding.sampler);
+                if bound.vertex.is_some() {
+                    for (_, number) in places {
+                        bound.textures.textures.insert(number, image.clone());
+                        bound.textures.samplers.insert(number, binding.sampler);
+                    }
+                    return Ok(());
+                }
                 for (_, number) in places {
                     let elements = image.levels.first().unwrap_or_default().to_vec();
                     let picture = Picture { width: image.texture.width, height: image.texture.height, elements };

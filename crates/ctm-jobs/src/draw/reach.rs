@@ -1,7 +1,7 @@
 //! The constants by number that a program reads, for errors about constants that it does not.
 
-use super::UniformPlace;
 use super::bound::CONSTANTS_OF_BUFFER;
+use super::{Error, UniformPlace};
 use crate::job::r700::uses::Uses;
 use ctm_isa::r700::Program;
 use std::fmt;
@@ -70,4 +70,15 @@ pub(super) fn numbered(name: &str) -> Option<UniformPlace> {
         return Some(UniformPlace::Buffer(bank.parse().ok()?, rest.strip_suffix(']')?.parse().ok()?));
     }
     name.strip_prefix('c')?.parse().ok().filter(|&n| n < 256).map(UniformPlace::File)
+}
+
+/// Numbers of constants that no container declares: one constant, whose further numbers are 0, or several of four numbers.
+pub(super) fn rows_of(name: &str, numbers: &[u32]) -> Result<Vec<[u32; 4]>, Error> {
+    if numbers.is_empty() || numbers.len() > 4 && !numbers.len().is_multiple_of(4) {
+        let message =
+            format!("`{name}` has {} numbers; a constant has 1 to 4, several constants have four each", numbers.len());
+        return Err(Error::wrong("bad-constant", message));
+    }
+    let row = |four: &[u32]| std::array::from_fn(|n| four.get(n).copied().unwrap_or_default());
+    Ok(numbers.chunks(4).map(row).collect())
 }

@@ -59,19 +59,46 @@ impl LoadedPrograms {
         self.state.constants(&self.registers)
     }
 
-    /// The registers that the interpolator fills, in its order.
+    /// The registers that the interpolator fills, in its order, each with the output vector of the vertex program that it comes from.
     #[must_use]
-    pub fn interpolated(&self) -> Vec<u8> {
-        use rs::RS_INST_0 as Inst;
+    pub fn interpolated(&self) -> Vec<(u8, u8)> {
+        use rs::VAP_OUT_VTX_FMT_0 as Format;
+        use rs::{RS_INST_0 as Inst, RS_IP_0 as Ip};
         let r = &self.registers;
+        let is_there = |bits: crate::table::Bits| u8::from(r.flag(bits));
+        // Output vectors are numbered by presence: position, point size, four colours, texture sets.
+        let before = 1 + is_there(Format::VTX_PT_SIZE_PRESENT);
+        let colours = [
+            Format::VTX_COLOR_0_PRESENT,
+            Format::VTX_COLOR_1_PRESENT,
+            Format::VTX_COLOR_2_PRESENT,
+            Format::VTX_COLOR_3_PRESENT,
+        ];
+        let colour = |n: u32| before + colours.iter().take(n as usize).map(|&bits| is_there(bits)).sum::<u8>();
+        let counts = r.word(rs::VAP_OUT_VTX_FMT_1::REGISTER, 0);
+        // The set that holds a component, counted through all sets.
+        let set = |component: u32| {
+            let mut end = 0;
+            let sets =
+                rs::VAP_OUT_VTX_FMT_1::FIELDS.iter().map(|field| field.extract(counts)).filter(|&count| count > 0);
+            let passed = sets.take_while(|count| {
+                end += count;
+                end <= component
+            });
+            colour(4) + passed.count() as u8
+        };
         let mut all = Vec::new();
         for n in 0..=r.get(rs::RS_INST_COUNT::INST_COUNT) {
             // Colours come before texture coordinates.
             if r.nth(Inst::COL_CN, n) != 0 {
-                all.push(r.nth(Inst::COL_ADDR, n) as u8);
+                all.push((r.nth(Inst::COL_ADDR, n) as u8, colour(r.nth(Ip::COL_PTR, r.nth(Inst::COL_ID, n)))));
             }
             if r.nth(Inst::TEX_CN, n) == 1 {
-                all.push(r.nth(Inst::TEX_ADDR, n) as u8);
+                let ip = r.nth(Inst::TEX_ID, n);
+                let pointers = [Ip::TEX_PTR_S, Ip::TEX_PTR_T, Ip::TEX_PTR_R, Ip::TEX_PTR_Q].map(|bits| r.nth(bits, ip));
+                // 62 and 63 are numbers.
+                let component = pointers.into_iter().find(|&pointer| pointer < 62).unwrap_or(0);
+                all.push((r.nth(Inst::TEX_ADDR, n) as u8, set(component)));
             }
         }
         all
