@@ -7,7 +7,7 @@ use crate::source::{GivenFlag, job_reader};
 use crate::values::IsaName;
 use clap::ValueEnum;
 use ctm::Control;
-use ctm::job::{FLAGS, JobError};
+use ctm::job::{EngineKind, FLAGS, Job, JobError};
 use ctm::render::Report;
 use ctm_files::FileKind;
 use ctm_isa::diag::Diagnostic;
@@ -83,6 +83,15 @@ fn parsed(line: &str) -> Result<(PathBuf, Option<IsaName>, Vec<GivenFlag>), JobE
     Ok((file, isa, flags))
 }
 
+/// Launches of at most so many processors take less time in the interpreter than the compilation of their program.
+const FEW_PROCESSORS: u64 = 64;
+
+/// Whether a job that names no engine has small launches only.
+fn is_small(job: &Job) -> bool {
+    let is_open = job.run.engine.place.is_none() && std::env::var_os(EngineKind::ENVIRONMENT).is_none();
+    is_open && job.passes.iter().all(|pass| pass.domain.processors() <= FEW_PROCESSORS)
+}
+
 /// Runs the job of a line; its object as text, and its exit code.
 fn run_line(line: &BatchLine, directory: &Path, args: &RunArgs, control: &Control) -> (String, Exit) {
     let report = parsed(&line.text).and_then(|(file, isa, flags)| {
@@ -90,6 +99,9 @@ fn run_line(line: &BatchLine, directory: &Path, args: &RunArgs, control: &Contro
         let all: Vec<GivenFlag> = flags.into_iter().chain(args.job.given.iter().cloned()).collect();
         let mut job = job_reader(&file, isa.or(args.isa), &all)?.finish()?;
         (job.run.counters, job.run.threads) = (args.stats, 1);
+        if is_small(&job) {
+            job.run.engine = EngineKind::Interp.into();
+        }
         job.run_under(control, |_| {})
     });
     let about = [("line", json!(line.number)), ("job", json!(line.text))];
