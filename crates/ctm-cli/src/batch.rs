@@ -84,7 +84,7 @@ fn parsed(line: &str) -> Result<(PathBuf, Option<IsaName>, Vec<GivenFlag>), JobE
 }
 
 /// Launches of at most so many processors take less time in the interpreter than the compilation of their program.
-const FEW_PROCESSORS: u64 = 64;
+const FEW_PROCESSORS: u64 = 128;
 
 /// Whether a job that names no engine has small launches only.
 fn is_small(job: &Job) -> bool {
