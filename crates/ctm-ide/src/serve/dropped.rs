@@ -38,7 +38,7 @@ pub(super) fn job(files: &[(String, Vec<u8>)]) -> Result<Option<(String, String)
         let path = Path::new(name);
         let place = match identify(bytes) {
             Kind::Gfd => &mut programs.container,
-            _ if has_extension(path, &["vsh"]) => &mut programs.vertex,
+            _ if has_extension(path, &["vsh", "pvs"]) => &mut programs.vertex,
             _ if has_extension(path, &["psh"]) => &mut programs.pixel,
             _ if has_extension(path, &["x1k", "csh", "r700", "elf", "hex"]) => &mut programs.other,
             _ => continue,
@@ -50,12 +50,16 @@ pub(super) fn job(files: &[(String, Vec<u8>)]) -> Result<Option<(String, String)
         DroppedPrograms { container: Some(container), .. } => {
             (container, format!("programs = [{}]\nmesh = \"quad\"\nsize = [{SIDE}, {SIDE}]\n", quoted(container)))
         }
-        DroppedPrograms { vertex: Some(vertex), pixel: Some(pixel), .. } => {
+        // Vertex programs of the R5xx come with a pixel program of X1K.
+        DroppedPrograms { vertex: Some(vertex), other: Some(pixel), .. }
+        | DroppedPrograms { vertex: Some(vertex), pixel: Some(pixel), .. }
+            if has_extension(Path::new(vertex), &["pvs"]) == !has_extension(Path::new(pixel), &["psh"]) =>
+        {
             let both = [vertex, pixel].map(quoted).join(", ");
             (vertex, format!("programs = [{both}]\nmesh = \"quad\"\nsize = [{SIDE}, {SIDE}]\n"))
         }
         DroppedPrograms { vertex: Some(vertex), .. } => {
-            return Err(format!("{vertex} is a vertex program, which needs a pixel program (.psh): drop both"));
+            return Err(format!("{vertex} is a vertex program, which needs a pixel program (.psh, or .x1k for a .pvs): drop both"));
         }
         DroppedPrograms { pixel: Some(program), .. } | DroppedPrograms { other: Some(program), .. } => {
             let last = SIDE - 1;

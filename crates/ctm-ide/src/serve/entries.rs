@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn every_example_opens_and_goes() {
         let entries = all(&[]);
-        assert_eq!(entries.len(), 29);
+        assert_eq!(entries.len(), 30);
         for entry in entries {
             let files = entry.open(&Folders::default()).unwrap().files;
             // A container has no text to edit.

@@ -87,6 +87,7 @@ examples! {
         "draw/skin" "A skinned mesh: each vertex fetches up to four matrices of joints; its vertices and its GLSL are there.":
             "job.toml" "skin.gsh" "skin.glb" "bones.npy" "skin.vert" "skin.frag";
         "draw/pair" "Two draws into one picture, the second one blended over the first.": "job.toml" "pair.vsh" "pair.psh";
+        "draw/lit" "A pair of the R5xx: the vertex program lights each vertex, the X1K pixel program darkens the rim.": "job.toml" "lit.pvs" "lit.x1k";
     }
     "embedded" "Compiler output" {
         "lessons/marble" "A driver's program below its GLSL: lines of one colour belong together, a click on a line of GLSL goes to its instructions.":

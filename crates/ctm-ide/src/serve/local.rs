@@ -146,11 +146,14 @@ mod tests {
         let opened = asked(&page, "open", &json!({ "entry": name[0] }));
         let names: Vec<&Value> = opened["files"].as_array().unwrap().iter().map(|file| &file["name"]).collect();
         assert_eq!(names, ["cube.toml", "cube.vsh", "cube.psh"]);
+        let r5xx = [file("lit.pvs", "examples/draw/lit/lit.pvs"), file("lit.x1k", "examples/draw/lit/lit.x1k")];
+        assert_eq!(page.put(&r5xx).unwrap(), ["lit.toml"]);
+        assert!(page.put(&[r5xx[0].clone(), pair[1].clone()]).unwrap_err().contains(".x1k for a .pvs"));
 
         let entries = asked(&page, "entries", &json!({}));
         let built_in = asked(&Local::new(), "entries", &json!({}));
         let count = |entries: &Value| entries["entries"].as_array().map_or(0, Vec::len);
-        assert_eq!(count(&entries), count(&built_in) + 3);
+        assert_eq!(count(&entries), count(&built_in) + 4);
         assert_eq!(entries["entries"][0]["part"], "own");
         assert!(page.put(&[("notes.txt".to_owned(), b"nothing".to_vec())]).unwrap().is_empty());
         assert!(page.put(&[("../a.x1k".to_owned(), Vec::new())]).unwrap_err().contains("no place in the folder"));
