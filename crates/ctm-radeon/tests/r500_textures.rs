@@ -174,8 +174,21 @@ fn levels_follow_the_steps_of_a_quad() {
     assert_eq!(reds(&both(PLAIN, &biased, &mipmap(), [1.0, 1.0, 0.0, 0.0])), [75.0]);
     let nearest = rgba(8, 8, 3, "MAG_FILTER: POINT, MIN_FILTER: POINT, MIP_FILTER: POINT, MAX_MIP_LEVEL: 1");
     assert_eq!(reds(&both(PLAIN, &nearest, &mipmap(), [1.0, 1.0, 0.0, 0.0])), [50.0]);
-    let none = rgba(8, 8, 3, "MAG_FILTER: POINT, MIN_FILTER: POINT, MAX_MIP_LEVEL: 2");
-    assert_eq!(reds(&both(PLAIN, &none, &mipmap(), [1.0, 1.0, 0.0, 0.0])), [100.0]);
+}
+
+/// Without a filter between levels the base level is sampled at any scale, whatever the least level is (OpenGL 2.1 §3.8.8; piglit's tex-miplevel-selection).
+#[test]
+fn without_a_filter_between_levels_there_is_the_base_level() {
+    for filter in ["", ", MAX_MIP_LEVEL: 2", ", MAX_MIP_LEVEL: 9"] {
+        let none = rgba(8, 8, 3, &format!("MAG_FILTER: POINT, MIN_FILTER: POINT{filter}"));
+        for to in [[1.0, 1.0, 0.0, 0.0], [2.0, 4.0, 0.0, 0.0], [64.0, 1.0, 0.0, 0.0]] {
+            assert_eq!(reds(&both(PLAIN, &none, &mipmap(), to)), [0.0], "{filter} {to:?}");
+            assert_eq!(reds(&both(OF_LEVEL, &none, &mipmap(), to)), [0.0], "{filter} {to:?}");
+        }
+    }
+    // A least level above the last is the last.
+    let above = rgba(8, 8, 2, "MAG_FILTER: POINT, MIN_FILTER: POINT, MIP_FILTER: POINT, MAX_MIP_LEVEL: 9");
+    assert_eq!(reds(&both(PLAIN, &above, &mipmap(), [1.0, 1.0, 0.0, 0.0])), [100.0]);
 }
 
 /// A projected lookup divides by Q, and the level follows the quotient.
@@ -305,6 +318,8 @@ fn borders_have_the_format_of_the_texture() {
         ("TXFORMAT: 13", 0xc000_03ff, [1.0, 0.0, 0.0, 1.0]),
         ("TXFORMAT: 15", 0xff00_00ff, [0.0, 0.0, 1.0, 1.0]),
         ("TXFORMAT: 27", 2.5f32.to_bits(), [2.5, 0.0, 0.0, 1.0]),
+        // Luminance and alpha in sRGB, as Mesa writes them: 89 of 255 in sRGB is 0.1 (IEC 61966-2-1), and an alpha is linear.
+        ("TXFORMAT: 3, GAMMA: 1", 0xcc59, [0.099_899, 0.8, 0.0, 0.0]),
     ] {
         // The last pixel lies at 7.5.
         let found = both(PLAIN, &state(format, border), &[0x80; 64], [8.0, 8.0, 0.0, 0.0])[63];
