@@ -304,6 +304,28 @@ fn formats_are_read() {
     assert_eq!(both(PLAIN, &swizzled, &block, [1.0, 1.0, 0.0, 0.0])[0], [1.0, 0.0, 0.0, 1.0]);
 }
 
+/// Bit 11 of widths and heights is in another register: textures of 4096 columns or rows.
+#[test]
+fn sides_of_4096_texels_are_read() {
+    let state = |side: &str, msb: &str| {
+        let points = "MAG_FILTER: POINT, MIN_FILTER: POINT, CLAMP_S: 2, CLAMP_T: 2";
+        rgba(1, 1, 0, points)
+            .replace("TXWIDTH: 0, TXHEIGHT: 0", side)
+            .replace("TXFORMAT: 12, SEL_RED: 0, SEL_GREEN: 1, SEL_BLUE: 2, SEL_ALPHA: 3", "TXFORMAT: 0, SEL_ALPHA: 5")
+            + &format!("REGISTERS\n    TX_FORMAT2_0 = {{{msb}: 1}}\n")
+    };
+    let red = |pixel: &[f32; 4]| (pixel[0] * 255.0).round() as u32;
+    // Texel n of a row is n / 16, and the pixels' centres lie at 256, 768 and so on.
+    let row: Vec<u8> = (0..4096u32).map(|n| (n / 16) as u8).collect();
+    let found = both(PLAIN, &state("TXWIDTH: 2047, TXHEIGHT: 0", "TXWIDTH_11"), &row, [1.0, 1.0, 0.0, 0.0]);
+    let expected: Vec<u32> = (0..8).map(|n| 16 + 32 * n).collect();
+    assert_eq!(found[..8].iter().map(red).collect::<Vec<_>>(), expected);
+    // Rows have 32 bytes.
+    let column: Vec<u8> = (0..4096u32).flat_map(|n| [(n / 16) as u8; 32]).collect();
+    let found = both(PLAIN, &state("TXWIDTH: 0, TXHEIGHT: 2047", "TXHEIGHT_11"), &column, [1.0, 1.0, 0.0, 0.0]);
+    assert_eq!(found.chunks(8).map(|pixels| red(&pixels[0])).collect::<Vec<_>>(), expected);
+}
+
 /// Beyond the edge there is the border, whose register has the format of the texture.
 #[test]
 fn borders_have_the_format_of_the_texture() {
