@@ -174,8 +174,21 @@ fn levels_follow_the_steps_of_a_quad() {
     assert_eq!(reds(&both(PLAIN, &biased, &mipmap(), [1.0, 1.0, 0.0, 0.0])), [75.0]);
     let nearest = rgba(8, 8, 3, "MAG_FILTER: POINT, MIN_FILTER: POINT, MIP_FILTER: POINT, MAX_MIP_LEVEL: 1");
     assert_eq!(reds(&both(PLAIN, &nearest, &mipmap(), [1.0, 1.0, 0.0, 0.0])), [50.0]);
-    let none = rgba(8, 8, 3, "MAG_FILTER: POINT, MIN_FILTER: POINT, MAX_MIP_LEVEL: 2");
-    assert_eq!(reds(&both(PLAIN, &none, &mipmap(), [1.0, 1.0, 0.0, 0.0])), [100.0]);
+}
+
+/// Without a filter between levels the base level is sampled at any scale, whatever the least level is (OpenGL 2.1 §3.8.8; piglit's tex-miplevel-selection).
+#[test]
+fn without_a_filter_between_levels_there_is_the_base_level() {
+    for filter in ["", ", MAX_MIP_LEVEL: 2", ", MAX_MIP_LEVEL: 9"] {
+        let none = rgba(8, 8, 3, &format!("MAG_FILTER: POINT, MIN_FILTER: POINT{filter}"));
+        for to in [[1.0, 1.0, 0.0, 0.0], [2.0, 4.0, 0.0, 0.0], [64.0, 1.0, 0.0, 0.0]] {
+            assert_eq!(reds(&both(PLAIN, &none, &mipmap(), to)), [0.0], "{filter} {to:?}");
+            assert_eq!(reds(&both(OF_LEVEL, &none, &mipmap(), to)), [0.0], "{filter} {to:?}");
+        }
+    }
+    // A least level above the last is the last.
+    let above = rgba(8, 8, 2, "MAG_FILTER: POINT, MIN_FILTER: POINT, MIP_FILTER: POINT, MAX_MIP_LEVEL: 9");
+    assert_eq!(reds(&both(PLAIN, &above, &mipmap(), [1.0, 1.0, 0.0, 0.0])), [100.0]);
 }
 
 /// A projected lookup divides by Q, and the level follows the quotient.
@@ -291,6 +304,28 @@ fn formats_are_read() {
     assert_eq!(both(PLAIN, &swizzled, &block, [1.0, 1.0, 0.0, 0.0])[0], [1.0, 0.0, 0.0, 1.0]);
 }
 
+/// Bit 11 of widths and heights is in another register: textures of 4096 columns or rows.
+#[test]
+fn sides_of_4096_texels_are_read() {
+    let state = |side: &str, msb: &str| {
+        let points = "MAG_FILTER: POINT, MIN_FILTER: POINT, CLAMP_S: 2, CLAMP_T: 2";
+        rgba(1, 1, 0, points)
+            .replace("TXWIDTH: 0, TXHEIGHT: 0", side)
+            .replace("TXFORMAT: 12, SEL_RED: 0, SEL_GREEN: 1, SEL_BLUE: 2, SEL_ALPHA: 3", "TXFORMAT: 0, SEL_ALPHA: 5")
+            + &format!("REGISTERS\n    TX_FORMAT2_0 = {{{msb}: 1}}\n")
+    };
+    let red = |pixel: &[f32; 4]| (pixel[0] * 255.0).round() as u32;
+    // Texel n of a row is n / 16, and the pixels' centres lie at 256, 768 and so on.
+    let row: Vec<u8> = (0..4096u32).map(|n| (n / 16) as u8).collect();
+    let found = both(PLAIN, &state("TXWIDTH: 2047, TXHEIGHT: 0", "TXWIDTH_11"), &row, [1.0, 1.0, 0.0, 0.0]);
+    let expected: Vec<u32> = (0..8).map(|n| 16 + 32 * n).collect();
+    assert_eq!(found[..8].iter().map(red).collect::<Vec<_>>(), expected);
+    // Rows have 32 bytes.
+    let column: Vec<u8> = (0..4096u32).flat_map(|n| [(n / 16) as u8; 32]).collect();
+    let found = both(PLAIN, &state("TXWIDTH: 0, TXHEIGHT: 2047", "TXHEIGHT_11"), &column, [1.0, 1.0, 0.0, 0.0]);
+    assert_eq!(found.chunks(8).map(|pixels| red(&pixels[0])).collect::<Vec<_>>(), expected);
+}
+
 /// Beyond the edge there is the border, whose register has the format of the texture.
 #[test]
 fn borders_have_the_format_of_the_texture() {
@@ -305,6 +340,8 @@ fn borders_have_the_format_of_the_texture() {
         ("TXFORMAT: 13", 0xc000_03ff, [1.0, 0.0, 0.0, 1.0]),
         ("TXFORMAT: 15", 0xff00_00ff, [0.0, 0.0, 1.0, 1.0]),
         ("TXFORMAT: 27", 2.5f32.to_bits(), [2.5, 0.0, 0.0, 1.0]),
+        // Luminance and alpha in sRGB, as Mesa writes them: 89 of 255 in sRGB is 0.1 (IEC 61966-2-1), and an alpha is linear.
+        ("TXFORMAT: 3, GAMMA: 1", 0xcc59, [0.099_899, 0.8, 0.0, 0.0]),
     ] {
         // The last pixel lies at 7.5.
         let found = both(PLAIN, &state(format, border), &[0x80; 64], [8.0, 8.0, 0.0, 0.0])[63];

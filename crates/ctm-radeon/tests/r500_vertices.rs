@@ -15,7 +15,7 @@ const BASE: u64 = 1 << 20;
 const SIDE: usize = 8;
 
 /// State of all draws here: a target of 8 x 8 pixels in R8G8B8A8, a viewport of its size, and a pixel program that stores its register 0.
-const STATE: &str = "
+pub(crate) const STATE: &str = "
 REGISTERS
     SC_SCISSOR0 = 0
     SC_SCISSOR1 = {XS1: 7, YS1: 7}
@@ -110,7 +110,7 @@ REGISTERS
 ";
 
 /// Words of a vertex program: text of `ctm asm` to the port.
-fn program(text: &str) -> String {
+pub(crate) fn program(text: &str) -> String {
     let assembled = ctm_isa::pvs::text::assemble(text);
     let program = assembled.program.unwrap_or_else(|| panic!("{:?}", assembled.diagnostics));
     let words =
@@ -123,7 +123,7 @@ fn program(text: &str) -> String {
 }
 
 /// A draw with its vertices in the packet.
-fn embedded(primitive: &str, vertices: &[[f32; 4]]) -> String {
+pub(crate) fn embedded(primitive: &str, vertices: &[[f32; 4]]) -> String {
     let words: String = vertices.as_flattened().iter().map(|x| format!(", word={x:?}")).collect();
     let count = vertices.len();
     format!(

@@ -10,5 +10,6 @@ mod hostile;
 mod kernel;
 mod layout;
 mod r500;
+mod r500_outputs;
 mod r500_textures;
 mod r500_vertices;

@@ -14,8 +14,8 @@ pub use clip::{ClipState, Viewport};
 pub(crate) use funnel::Losses;
 pub use funnel::{Funnel, Loss, LossUnit, Lost};
 pub use pixels::{
-    AlphaTest, Blend, BlendEquation, ColourState, ColourTargetState, Combine, Compare, DepthCopy, DepthState, Factor,
-    LogicOp, StencilFace, StencilOp,
+    AlphaSteps, AlphaTest, Blend, BlendEquation, ColourState, ColourTargetState, Combine, Compare, DepthCopy,
+    DepthState, Factor, LogicOp, StencilFace, StencilOp,
 };
 pub use raster::{DepthOffset, DepthStep, Fill, RasterState, Rounding, SamplePattern, SamplePoints, Stipple};
 pub use run::{Counts, DrawError, LaunchNotice, Note, Notice, Options};

@@ -231,6 +231,36 @@ impl Default for ColourTargetState {
     }
 }
 
+/// The numbers to which an alpha is rounded before it is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AlphaSteps {
+    /// The nearest multiple of 1 over this number, from 0 to 1.
+    Unorm(u16),
+    /// The nearest half float, halves to even.
+    Half,
+}
+
+impl AlphaSteps {
+    fn rounded(self, alpha: f32) -> f32 {
+        match self {
+            Self::Unorm(steps) => (alpha.clamp(0.0, 1.0) * f32::from(steps)).round() / f32::from(steps),
+            Self::Half => half(alpha),
+        }
+    }
+}
+
+/// The nearest half float. Its last digit is 10 binary digits below the first, and 2^-24 at the least; 65520 and more are infinite.
+fn half(value: f32) -> f32 {
+    let exponent = (value.to_bits() >> 23 & 0xff).max(113);
+    if exponent == 0xff {
+        return value;
+    }
+    // A power of two: both steps of scaling are exact.
+    let last_digit = f32::from_bits((exponent - 10) << 23);
+    let rounded = (value / last_digit).round_ties_even() * last_digit;
+    if rounded.abs() > 65504.0 { f32::INFINITY.copysign(value) } else { rounded }
+}
+
 /// The alpha test, on output 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AlphaTest {
@@ -238,16 +268,15 @@ pub struct AlphaTest {
     pub compare: Compare,
     /// The reference.
     pub reference: f32,
-    /// Alpha becomes the nearest multiple of 1 over this number before, from 0 to 1; `None`: it is compared unchanged.
-    pub steps: Option<u16>,
+    /// The numbers that alpha is rounded to before; `None`: it is compared unchanged.
+    pub steps: Option<AlphaSteps>,
 }
 
 impl AlphaTest {
     /// Whether an alpha passes.
     #[must_use]
     pub fn passes(&self, alpha: f32) -> bool {
-        let rounded = |steps: u16| (alpha.clamp(0.0, 1.0) * f32::from(steps)).round() / f32::from(steps);
-        self.compare.holds(&self.steps.map_or(alpha, rounded), &self.reference)
+        self.compare.holds(&self.steps.map_or(alpha, |steps| steps.rounded(alpha)), &self.reference)
     }
 }
 

@@ -8,6 +8,9 @@ use crate::float::{INFINITY, NAN, ONE, SIGN, WideResult, fma, number};
 use crate::transcendental as sequence;
 use crate::x1k::ops::{self as x1k, ZeroRule};
 
+/// Products with a zero are zero (pvs-encoding §8).
+const ZERO: ZeroRule = ZeroRule::ZeroTimesAnything;
+
 /// The bits of the largest number.
 pub const MAX_FLOAT: u32 = f32::MAX.to_bits();
 
@@ -25,14 +28,14 @@ pub fn copy(a: u32) -> u32 {
 /// `VE_DOT_PRODUCT`: `A.x*B.x + A.y*B.y + A.z*B.z + A.w*B.w`, as DP4 of the X1K.
 #[must_use]
 pub fn dot_product(a: [u32; 4], b: [u32; 4]) -> u32 {
-    x1k::dp4(a, b, ZeroRule::Ieee).round()
+    x1k::dp4(a, b, ZERO).round()
 }
 
-/// `VE_MULTIPLY`, `ME_MULTIPLY`: `A * B`; zero times infinity is NaN.
+/// `VE_MULTIPLY`, `ME_MULTIPLY`: `A * B`; zero times infinity or NaN is +0.
 #[must_use]
 pub fn multiply(a: u32, b: u32) -> u32 {
-    // The product of two single-precision numbers is exact in double precision, so this rounds once.
-    WideResult::from_bits(a).scaled(f64::from(number(b))).round()
+    // Adding -0 changes no product.
+    multiply_add(a, b, SIGN)
 }
 
 /// `VE_ADD`: `A + B`. -0 + 0 is +0.
@@ -44,7 +47,7 @@ pub fn add(a: u32, b: u32) -> u32 {
 /// `VE_MULTIPLY_ADD`, `PVS_MACRO_OP_2CLK_MADD`: `A * B + C`, rounded once.
 #[must_use]
 pub fn multiply_add(a: u32, b: u32, c: u32) -> u32 {
-    x1k::mad(a, b, c, ZeroRule::Ieee).round()
+    x1k::mad(a, b, c, ZERO).round()
 }
 
 /// `VE_DISTANCE_VECTOR`: `(1, A.y*B.y, A.z, B.w)`.
@@ -87,7 +90,7 @@ pub const fn set_less_than(a: u32, b: u32) -> u32 {
 #[must_use]
 pub fn multiply_x2_add(a: u32, b: u32, c: u32) -> u32 {
     // Doubling changes no digit of the product in double precision.
-    WideResult::sum(f64::from(number(a)) * f64::from(number(b)) * 2.0, f64::from(number(c))).round()
+    WideResult::sum(2.0 * x1k::product(number(a), number(b), ZERO), f64::from(number(c))).round()
 }
 
 /// `VE_MULTIPLY_CLAMP`: `min(max(A * B, 0), C)`. UNVERIFIED (pvs-encoding §4).

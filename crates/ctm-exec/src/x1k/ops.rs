@@ -52,7 +52,7 @@ pub enum ZeroRule {
 
 /// The exact product of two single-precision numbers.
 #[inline]
-fn product(a: f32, b: f32, zero: ZeroRule) -> f64 {
+pub(crate) fn product(a: f32, b: f32, zero: ZeroRule) -> f64 {
     let exact = f64::from(a) * f64::from(b);
     match zero {
         ZeroRule::Ieee => exact,

@@ -90,8 +90,9 @@ impl Functions<'_> {
         self.unit(ChannelOp::Clamp, [a; 3])
     }
 
+    /// `ops::multiply_add`: products with a zero are zero.
     fn mad(&mut self, a: Value, b: Value, c: Value) -> Value {
-        self.unit(ChannelOp::Mad { zero_wins: false, omod: Omod::U1 }, [a, b, c])
+        self.unit(ChannelOp::Mad { zero_wins: true, omod: Omod::U1 }, [a, b, c])
     }
 
     /// A product: adding -0 changes no sum.
@@ -102,7 +103,7 @@ impl Functions<'_> {
 
     fn add(&mut self, a: Value, b: Value) -> Value {
         let one = self.bits(ONE);
-        self.mad(a, one, b)
+        self.unit(ChannelOp::Mad { zero_wins: false, omod: Omod::U1 }, [a, one, b])
     }
 
     fn maximum(&mut self, a: Value, b: Value) -> Value {
@@ -174,7 +175,7 @@ impl Functions<'_> {
         let is_zero = self.compared(Comparison::Eq, crosswise);
         let estimate = self.select(is_zero, crosswise, sum);
         let doubts = Doubts { small: true, large: true };
-        let dot = Dot { op: RgbOp::Dp4, zero_wins: false, omod: Omod::U1, negated: 0, doubts };
+        let dot = Dot { op: RgbOp::Dp4, zero_wins: true, omod: Omod::U1, negated: 0, doubts };
         self.0.make(Op::Dot(dot, [estimate, a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3]]))
     }
 

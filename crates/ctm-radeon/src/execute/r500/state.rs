@@ -2,7 +2,7 @@
 
 use super::super::registers::Registers;
 use super::super::state::merge::{compare, stencil_op};
-use super::targets::{Colour, constant};
+use super::targets::{BY_NAME, Colour, constant};
 use crate::Error;
 use crate::registers::colour::r500 as rb;
 use crate::registers::depth::r500 as zb;
@@ -11,9 +11,9 @@ use crate::registers::setup::r500 as ga;
 use crate::registers::{clip, vgt};
 use crate::table::{Bits, Register, bits_at};
 use ctm_draw::state::{
-    AlphaTest, Blend, BlendEquation, ClipState, ColourState, ColourTargetState, Combine, Compare, DepthOffset,
-    DepthState, DepthStep, Factor, Fill, LogicOp, RasterState, Rect, Rounding, SamplePattern, StencilFace, Stipple,
-    Viewport,
+    AlphaSteps, AlphaTest, Blend, BlendEquation, ClipState, ColourState, ColourTargetState, Combine, Compare,
+    DepthOffset, DepthState, DepthStep, Factor, Fill, LogicOp, RasterState, Rect, Rounding, SamplePattern, StencilFace,
+    Stipple, Viewport,
 };
 
 /// Sub-pixels of a pixel.
@@ -305,7 +305,7 @@ pub(super) fn colour_state(registers: &Registers, targets: &[(u32, Colour)]) -> 
     let first = targets.first().map(|(_, target)| target);
     let slots = constant(r, first.map(|target| target.format));
     state.constant = std::array::from_fn(|channel| {
-        let of_channel = first.map_or([2, 1, 0, 3], |target| target.slots);
+        let of_channel = first.map_or(BY_NAME, |target| target.slots);
         slots[usize::from(of_channel[channel]) % 4]
     });
     if r.flag(Rop::ROP_ENABLE) {
@@ -314,13 +314,13 @@ pub(super) fn colour_state(registers: &Registers, targets: &[(u32, Colour)]) -> 
     state.multiwrite = r.get(rb::RB3D_CCTL::NUM_MULTIWRITES) > 0;
     if r.flag(Alpha::AF_EN) {
         let (reference, steps) = if r.flag(Alpha::FP16) {
-            (super::half::half(r.get(rb::FG_ALPHA_VALUE::AF_VAL)), None)
+            (super::half::half(r.get(rb::FG_ALPHA_VALUE::AF_VAL)), AlphaSteps::Half)
         } else if r.flag(Alpha::AF_EN_8BIT) {
-            (r.get(Alpha::AF_VAL) as f32 / 255.0, Some(255))
+            (r.get(Alpha::AF_VAL) as f32 / 255.0, AlphaSteps::Unorm(255))
         } else {
-            (bits_at(r.get(rb::FG_ALPHA_VALUE::AF_VAL), 0, 10) as f32 / 1023.0, Some(1023))
+            (bits_at(r.get(rb::FG_ALPHA_VALUE::AF_VAL), 0, 10) as f32 / 1023.0, AlphaSteps::Unorm(1023))
         };
-        state.alpha_test = Some(AlphaTest { compare: compare(r.get(Alpha::AF_FUNC)), reference, steps });
+        state.alpha_test = Some(AlphaTest { compare: compare(r.get(Alpha::AF_FUNC)), reference, steps: Some(steps) });
     }
     // UNVERIFIED: the pattern; all pixels of a quad have the same here.
     state.alpha_to_coverage = r.flag(Alpha::AM_EN).then_some([0; 4]);

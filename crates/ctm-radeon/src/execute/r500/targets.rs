@@ -45,7 +45,7 @@ pub(super) struct Colour {
     pub(super) format: ColourFormat,
     /// Channels that are written, bit 0 = red.
     pub(super) mask: u8,
-    /// The slot of the mask, and of the constant colour, of each channel.
+    /// The slot of the constant colour of each channel.
     pub(super) slots: [u8; 4],
 }
 
@@ -53,6 +53,9 @@ const ALPHA: u32 = 0;
 const RED: u32 = 1;
 const GREEN: u32 = 2;
 const BLUE: u32 = 3;
+
+/// The slots red, green, blue and alpha: their order in registers is blue, green, red, alpha.
+pub(super) const BY_NAME: [u8; 4] = [2, 1, 0, 3];
 
 /// Number of an output that goes nowhere.
 const UNUSED: u32 = 15;
@@ -119,10 +122,15 @@ pub(super) fn colour(registers: &Registers, n: u32) -> Result<Option<Colour>, Er
         _ if registers.nth(Out::OUT_SIGN, output) != 0 => NumberType::Snorm,
         _ => NumberType::Unorm,
     };
-    let (mut mask, mut slots_of) = (0, [2, 1, 0, 3]);
+    // Constants of cells of 8 and 10 bits, and of four half floats, have the slots of masks. Those of all others, which the driver's list of formats that are
+    // blended lacks, come by the names of the slots.
+    let like_masks = matches!(kind, 0 | 1 | 18);
+    let (mut mask, mut slots_of) = (0, BY_NAME);
     for (&select, &(_, slot)) in order.iter().zip(fields) {
         let channel = if select == ALPHA { 3 } else { select as usize - 1 };
-        slots_of[channel] = slot;
+        if like_masks {
+            slots_of[channel] = slot;
+        }
         if bit(slots, slot.into()) {
             mask |= one_bit(channel as u32) as u8;
         }
@@ -144,13 +152,14 @@ pub(super) fn resolved(registers: &Registers, from: &Colour) -> Option<Colour> {
     })
 }
 
-/// The constant colour of blending by slot: blue, green, red, alpha in 10 bits, or half floats for targets of half floats.
+/// The constant colour of blending by slot: blue, green, red, alpha in 10 bits, or half floats for targets of four half floats. Other targets of floats are not
+/// blended, and drivers write 10 bits for them.
 pub(super) fn constant(registers: &Registers, format: Option<ColourFormat>) -> [f32; 4] {
     use rb::{RB3D_CONSTANT_COLOR_AR as Ar, RB3D_CONSTANT_COLOR_GB as Gb};
-    let is_float = format.is_some_and(|format| format.number == NumberType::Float);
+    let is_half = format.is_some_and(|format| format.data == DataFormat::Fmt16_16_16_16Float);
     [Gb::BLUE, Gb::GREEN, Ar::RED, Ar::ALPHA].map(|bits| {
         let bits = registers.get(bits);
-        if is_float { half(bits) } else { bits_at(bits, 0, 10) as f32 / 1023.0 }
+        if is_half { half(bits) } else { bits_at(bits, 0, 10) as f32 / 1023.0 }
     })
 }
 

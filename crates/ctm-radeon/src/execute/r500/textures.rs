@@ -270,14 +270,15 @@ impl TextureUnit<'_> {
         let width = (self.get(Size::TXWIDTH) | upper(Pitch::TXWIDTH_11)) + 1;
         let height = (self.get(Size::TXHEIGHT) | upper(Pitch::TXHEIGHT_11)) + 1;
         let depth = if kind == TextureKind::ThreeD { one_bit(self.get(Size::TXDEPTH).min(12)) } else { 1 };
-        // No texture has more levels than its longest side.
-        let most = width.max(height).max(depth).ilog2();
-        let last = self.get(Size::NUM_LEVELS).min(most);
         let mip = match self.get(Filter0::MIP_FILTER) {
             0 => MipFilter::None,
             1 => MipFilter::Nearest,
             _ => MipFilter::Linear,
         };
+        // No texture has more levels than its longest side. Without a filter between levels there is level 0 alone, whatever MAX_MIP_LEVEL says: the driver
+        // writes the least level there with and without such a filter, and OpenGL 2.1 §3.8.8 wants the base level then, which the driver makes level 0.
+        let most = if mip == MipFilter::None { 0 } else { width.max(height).max(depth).ilog2() };
+        let last = self.get(Size::NUM_LEVELS).min(most);
         let finest = self.get(Filter0::MAX_MIP_LEVEL).min(last);
         let micro = self.get(Offset::MICRO_TILE);
         let is_padded = last > 0 || kind != TextureKind::TwoD;
@@ -310,12 +311,6 @@ impl TextureUnit<'_> {
             levels.push((at, Level { offset: at - address, layout, size: [size[0], size[1], slices], slices }));
             at += layout.slice_bytes() * u64::from(slices);
         }
-        // Without a filter between levels the finest one is the only one.
-        let first = if mip == MipFilter::None { finest } else { 0 };
-        if mip == MipFilter::None {
-            levels.truncate(first as usize + 1);
-        }
-        let part = |whole: u32| (whole >> first).max(1);
         let selects = self.selects();
         let signs = [Kind::SIGNED_COMP0, Kind::SIGNED_COMP1, Kind::SIGNED_COMP2, Kind::SIGNED_COMP3];
         let signs: Vec<u32> = selects.iter().filter(|&&s| s < 4).map(|&s| self.get(signs[s as usize % 4])).collect();
@@ -334,15 +329,15 @@ impl TextureUnit<'_> {
         let words = TextureWords {
             surface: Surface {
                 kind,
-                width: part(width),
-                height: part(height),
-                depth: if kind == TextureKind::ThreeD { part(depth) } else { faces },
-                levels: last + 1 - if mip == MipFilter::None { last } else { 0 },
+                width,
+                height,
+                depth: if kind == TextureKind::ThreeD { depth } else { faces },
+                levels: last + 1,
                 format,
                 gamma: self.get(Kind::GAMMA) == 1,
             },
             levels,
-            first: [first, 0],
+            first: [0, 0],
             selects: selects.map(select),
             samples: 1,
             mixed_signs: signs.iter().any(|&of| of != sign),
@@ -366,7 +361,8 @@ impl TextureUnit<'_> {
             _ => Wrap::Border,
         };
         let anisotropic = [Filter0::MAG_FILTER, Filter0::MIN_FILTER].iter().any(|&bits| self.get(bits) == 3);
-        let levels = if mip == MipFilter::None { [0.0, 0.0] } else { [finest as f32, last as f32] };
+        // Without a filter between levels the level decides between the other two filters only.
+        let levels = if mip == MipFilter::None { [0.0, 15.0] } else { [finest as f32, last as f32] };
         let bias = signed(self.get(Filter1::LOD_BIAS), Filter1::LOD_BIAS.field.width());
         Sampler {
             magnify,
@@ -377,7 +373,7 @@ impl TextureUnit<'_> {
             half_border: clamps.map(|number| matches!(number, 4 | 5)),
             border,
             min_lod: levels[0],
-            max_lod: if mip == MipFilter::None { 15.0 } else { levels[1] },
+            max_lod: levels[1],
             // UNVERIFIED: drivers add one step to every bias because the chip's levels come out a little too small; so one is taken away here.
             lod_bias: (bias - 1) as f32 / 32.0,
             max_anisotropy: if anisotropic { one_bit(self.get(Filter0::MAX_ANISO).min(4)) as u8 } else { 1 },
@@ -403,7 +399,7 @@ impl TextureUnit<'_> {
 /// |---|---|
 /// | 4, 5, 6 and 2 or 3 bits | the texel's fields, of which the first and the third change places |
 /// | 8 bits, compressed colours, four elements of more bits | four bytes; of compressed colours the first and the third change places |
-/// | two elements of 8 bits in sRGB | four bytes, of which the fourth is the second element |
+/// | two elements of 8 bits in sRGB | two bytes, of which the second is an alpha |
 /// | ATI1N | four bits, the second of four components |
 /// | 10 bits, one or two of 16 bits, one of 32 bits | the texel |
 /// | depth | the depth, in its place |
@@ -432,10 +428,10 @@ fn border_components(data: DataFormat, word: u32, is_signed: bool, gamma: bool) 
             let bytes = swapped(unsigned(Data::Fmt8_8_8_8));
             if gamma { linear(bytes) } else { bytes }
         }
-        // The fourth byte is the second element, an alpha.
         Data::Fmt8_8 if gamma => {
-            let [x, _, z, w] = linear(unsigned(Data::Fmt8_8_8_8));
-            [x, w, z, w]
+            let [x, y, z, w] = unsigned(Data::Fmt8_8_8_8);
+            let [x, ..] = linear([x, y, z, w]);
+            [x, y, z, w]
         }
         Data::Fmt2_10_10_10 => unsigned(Data::Fmt2_10_10_10),
         Data::Fmt16 | Data::Fmt16_16 => of(Data::Fmt16_16),
