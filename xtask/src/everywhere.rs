@@ -20,6 +20,8 @@ struct Tests {
     linker: &'static str,
     /// Programs that run a test of that system, with their arguments: the first that this machine has.
     runners: &'static [&'static [&'static str]],
+    /// Whether a test can start its own program there.
+    starts_itself: bool,
     /// Packages whose tests do not run, and why.
     without: &'static [(&'static str, &'static str)],
 }
@@ -44,6 +46,7 @@ const SYSTEMS: &[System] = &[
         tests: Some(Tests {
             linker: "aarch64-linux-gnu-gcc",
             runners: &[&["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]],
+            starts_itself: false,
             without: &[
                 ("ctm-radeon-shim", "its tests preload the library into programs of this machine"),
                 ("ctm-capi", "its tests run a C compiler's programs"),
@@ -61,6 +64,7 @@ const SYSTEMS: &[System] = &[
         tests: Some(Tests {
             linker: "x86_64-w64-mingw32-gcc",
             runners: &[&["wine64"], &["/usr/lib/wine/wine64"], &["wine"]],
+            starts_itself: true,
             without: &[
                 ("ctm-capi", "its tests run a C compiler's programs"),
                 ("ctm-verify", "its solver is a program of this machine"),
@@ -147,7 +151,15 @@ impl System {
         let arguments = [&["test", "--workspace", "--no-fail-fast", "--target", target], &excluded[..]].concat();
         let variable = |name: &str| format!("CARGO_TARGET_{}_{name}", target.to_uppercase().replace('-', "_"));
         let (linker, runs) = (variable("LINKER"), variable("RUNNER"));
-        let environment = [(linker.as_str(), tests.linker), (runs.as_str(), &runner.join(" ")), ("WINEDEBUG", "-all")];
+        let runner = runner.join(" ");
+        let again = if tests.starts_itself { "" } else { runner.as_str() };
+        let environment = [
+            (linker.as_str(), tests.linker),
+            (runs.as_str(), runner.as_str()),
+            // Tests that start themselves again: see `ctm_testkit::again`.
+            ("CTM_TEST_RUNNER", again),
+            ("WINEDEBUG", "-all"),
+        ];
         cargo(&format!("{target}: tests"), &arguments, &environment)
     }
 

@@ -60,10 +60,12 @@ fn child() {
 }
 
 fn start(before: &str, path: &Path) -> Command {
+    let again = ctm_testkit::again();
     let mut command = Command::new("sh");
     command
-        .args(["-c", &format!("{before} exec \"$0\" --exact saving::child --nocapture")])
-        .arg(std::env::current_exe().unwrap());
+        .args(["-c", &format!("{before} exec \"$0\" \"$@\" --exact saving::child --nocapture")])
+        .arg(again.get_program())
+        .args(again.get_args());
     command.env(CHILD, path).stdout(Stdio::piped());
     command
 }

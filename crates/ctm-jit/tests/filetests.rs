@@ -27,7 +27,6 @@ use ctm_isa::x1k::program::Literal;
 use ctm_jit::{Backend, EmitError, EmitLaunch, Jit, Stage, TextOptions, emit, emit_stream, emit_text, events, passes};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// The events of a launch on a host that lacks the file's back end.
 const NOT_RUN: &str = "not run";
@@ -258,7 +257,7 @@ fn of_pass(name: &str, how: &str) -> (PathBuf, String) {
 #[test]
 fn passes_fire_on_their_files_alone() {
     for (name, _) in passes() {
-        let mut command = Command::new(std::env::current_exe().unwrap());
+        let mut command = ctm_testkit::again();
         command.args(["print_results", "--exact", "--ignored", "--nocapture"]);
         let without = command.env("CTM_PASSES", format!("-{name}")).env("CTM_FILETEST", name).output().unwrap();
         let without = String::from_utf8(without.stdout).unwrap();

@@ -2,7 +2,6 @@
 
 use ctm_jit::{Backend, Jit};
 use ctm_testkit::r700::{alu_vectors, fetch_vectors, flow_vectors};
-use std::process::Command;
 use std::sync::LazyLock;
 
 /// The engine of the vectors: the fastest back end, or the one that the environment names.
@@ -15,8 +14,7 @@ fn engine() -> &'static Jit {
 #[test]
 fn every_back_end() {
     for backend in Backend::available().filter(|&backend| backend != engine().backend()) {
-        let program = std::env::current_exe().unwrap_or_else(|error| panic!("{error}"));
-        let mut command = Command::new(program);
+        let mut command = ctm_testkit::again();
         let output = command.args(["--skip", "every_back_end"]).env("CTM_ENGINE_ISA", backend.name()).output();
         let output = output.unwrap_or_else(|error| panic!("{error}"));
         assert!(output.status.success(), "{backend}: {}", String::from_utf8_lossy(&output.stdout));

@@ -7,11 +7,10 @@ use ctm_exec::{Domain, Engine, Interp, r700};
 use ctm_isa::x1k::random::{FlowControl, RandomContents, program};
 use ctm_jit::{Backend, Jit};
 use ctm_testkit::x1k::case::Case;
-use std::process::Command;
 
 /// Runs the test `child` in a process with these variables.
 fn child(variables: &[(&str, &str)]) {
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    let mut command = ctm_testkit::again();
     command.args(["--exact", "in_a_process_of_its_own", "--ignored", "--nocapture"]);
     for variable in ["CTM_ENGINE_ISA", "CTM_ENGINE_NO_EXEC", "CTM_TEST_FORBID", "CTM_TEST_EXPECT"] {
         command.env_remove(variable);

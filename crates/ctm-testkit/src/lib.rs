@@ -35,10 +35,25 @@ pub mod tries;
 pub mod x1k;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The project's directory.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The variable with the program that runs tests of another processor, and its arguments (`cargo xtask everywhere`).
+pub const RUNNER: &str = "CTM_TEST_RUNNER";
+
+/// This test program once more, as a process of its own; in an emulator, by the emulator.
+pub fn again() -> Command {
+    let program = std::env::current_exe().unwrap();
+    let runner = std::env::var(RUNNER).unwrap_or_default();
+    let mut words = runner.split_whitespace();
+    let Some(emulator) = words.next() else { return Command::new(program) };
+    let mut command = Command::new(emulator);
+    command.args(words).arg(program);
+    command
 }
 
 /// A file of `tests/vectors`.

@@ -101,7 +101,7 @@ pub fn on_all_cores<S: Send>(
 #[allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 pub fn without_each(passes: impl Iterator<Item = &'static str>, tests: &[&str]) {
     for pass in passes {
-        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        let mut command = crate::again();
         command.args(tests).arg("--exact").env("CTM_PASSES", format!("-{pass}"));
         let output = command.output().unwrap();
         let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();

@@ -1,6 +1,6 @@
 //! Programs for the portable machine: the operands of operations are rows.
 
-use ctm_ir::masked::{Block, Code, Op, RegisterFile, Value, Var};
+use ctm_ir::masked::{Block, Code, MaskOp, Op, RegisterFile, Value, Var};
 
 /// A value that is the same in all lanes of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,15 +121,22 @@ fn steps(ops: &[Op], rows_of_vars: &[u32], (vars, constants): (u32, &[Constant])
     // At the beginning of a block all rows are free.
     pool.next = pool.first;
     pool.free.clear();
+    // From the end: an operation that is left out uses nothing.
     let mut last_use = vec![0; ops.len()];
-    for (place, op) in ops.iter().enumerate() {
-        op.reads().for_each(|value| last_use[value.index()] = place);
+    for (place, op) in ops.iter().enumerate().rev() {
+        if !is_idle(op, last_use[place]) {
+            op.reads().for_each(|value| last_use[value.index()] = place.max(last_use[value.index()]));
+        }
     }
     let mut rows: Vec<u32> = Vec::with_capacity(ops.len());
     // Whether the row comes from the pool and is returned to it.
     let mut owned = vec![false; ops.len()];
     let mut steps = Vec::with_capacity(ops.len());
     for (place, &op) in ops.iter().enumerate() {
+        if is_idle(&op, last_use[place]) {
+            rows.push(NO_ROW);
+            continue;
+        }
         let mut named = op;
         named.rename(|value| Value(rows[value.index()]));
         for value in op.reads().map(Value::index).filter(|&value| last_use[value] == place) {
@@ -149,13 +156,8 @@ fn steps(ops: &[Op], rows_of_vars: &[u32], (vars, constants): (u32, &[Constant])
                     Op::Fetch { .. } => pool.take_side_by_side(4),
                     _ if !op.is_pure() => 0,
                     _ => {
-                        let to = pool.take();
-                        owned[place] = last_use[place] > place;
-                        if !owned[place] {
-                            // It has no uses.
-                            pool.free.push(to);
-                        }
-                        to
+                        owned[place] = true;
+                        pool.take()
                     }
                 };
                 steps.push(Step { op: named, to });
@@ -165,6 +167,14 @@ fn steps(ops: &[Op], rows_of_vars: &[u32], (vars, constants): (u32, &[Constant])
         rows.push(row);
     }
     steps
+}
+
+/// Whether leaving an operation out changes nothing: its result has no use, or it copies a mask to itself.
+fn is_idle(op: &Op, last_use: usize) -> bool {
+    match *op {
+        Op::Mask(MaskOp::Copy(to, from)) => to == from,
+        _ => op.is_pure() && last_use == 0,
+    }
 }
 
 /// Whether an operation may change a variable.

@@ -10,6 +10,7 @@ pub use crate::launch::wavefronts::wave::{LANES, Row};
 use ctm_exec::float::{INFINITY, MIN_NORMAL, NAN, ONE, SIGN, WideResult, flush, number};
 use ctm_exec::x1k::ops::{ZeroRule, mad, omod_factor, output_modifier};
 use ctm_isa::x1k::ops::Omod;
+use std::mem::MaybeUninit;
 
 /// The bits of 2^-122: a number that is not smaller is normal after every output modifier.
 const SMALL: u32 = 0x0280_0000;
@@ -48,34 +49,43 @@ fn with_avx2<W: Work>(work: W) -> W::Done {
     work.run::<true>()
 }
 
+/// A row, lane by lane. Nothing clears it first: in WebAssembly that is a call, which takes as long as some operations.
+#[inline(always)]
+pub fn row_of(mut lane_of: impl FnMut(usize) -> u32) -> Row {
+    let mut row = [const { MaybeUninit::uninit() }; LANES];
+    for (lane, place) in row.iter_mut().enumerate() {
+        place.write(lane_of(lane));
+    }
+    #[allow(unsafe_code, reason = "the loop has written every lane")]
+    // SAFETY: every lane has been written, and both types have the same layout.
+    unsafe {
+        std::mem::transmute::<[MaybeUninit<u32>; LANES], Row>(row)
+    }
+}
+
+/// Copies a row, in parts that are moved by vectors: as a whole it would be a call in WebAssembly.
+#[inline(always)]
+pub fn copy(to: &mut Row, from: &Row) {
+    let (to, from) = (to.as_chunks_mut::<16>().0, from.as_chunks::<16>().0);
+    (to[0], to[1], to[2], to[3]) = (from[0], from[1], from[2], from[3]);
+}
+
 /// A function of each lane.
 #[inline(always)]
 pub fn map(a: &Row, function: impl Fn(u32) -> u32) -> Row {
-    let mut row = [0; LANES];
-    for lane in 0..LANES {
-        row[lane] = function(a[lane]);
-    }
-    row
+    row_of(|lane| function(a[lane]))
 }
 
 /// A function of two.
 #[inline(always)]
 pub fn map2(a: &Row, b: &Row, function: impl Fn(u32, u32) -> u32) -> Row {
-    let mut row = [0; LANES];
-    for lane in 0..LANES {
-        row[lane] = function(a[lane], b[lane]);
-    }
-    row
+    row_of(|lane| function(a[lane], b[lane]))
 }
 
 /// A function of three.
 #[inline(always)]
 pub fn map3(a: &Row, b: &Row, c: &Row, function: impl Fn(u32, u32, u32) -> u32) -> Row {
-    let mut row = [0; LANES];
-    for lane in 0..LANES {
-        row[lane] = function(a[lane], b[lane], c[lane]);
-    }
-    row
+    row_of(|lane| function(a[lane], b[lane], c[lane]))
 }
 
 /// The bits of a result: a denormal becomes the zero of its sign, every NaN becomes the canonical one. As
@@ -85,13 +95,24 @@ pub fn canonical(x: f32) -> u32 {
     if x.is_nan() { NAN } else { flush(x.to_bits()) }
 }
 
+/// The bit of each lane in its half of a mask. Not every processor shifts each lane by a number of its own.
+const BITS: [u32; 32] = {
+    let mut bits = [0; 32];
+    let mut lane = 0;
+    while lane < 32 {
+        bits[lane] = 1 << lane;
+        lane += 1;
+    }
+    bits
+};
+
 /// The lanes for which a condition holds.
 #[inline(always)]
 pub fn lanes_where(a: &Row, holds: impl Fn(u32) -> bool) -> u64 {
     let mut halves = [0u32; 2];
     for (half, lanes) in halves.iter_mut().zip(a.as_chunks::<32>().0) {
-        for (lane, &bits) in lanes.iter().enumerate() {
-            *half |= u32::from(holds(bits)) << lane;
+        for (&lane, bit) in lanes.iter().zip(BITS) {
+            *half |= if holds(lane) { bit } else { 0 };
         }
     }
     u64::from(halves[0]) | u64::from(halves[1]) << 32
@@ -104,7 +125,9 @@ pub fn store(to: &mut Row, from: &Row, mask: u64) {
     let rows = to.as_chunks_mut::<32>().0.iter_mut().zip(from.as_chunks::<32>().0);
     for ((to, from), mask) in rows.zip(halves) {
         for lane in 0..32 {
-            to[lane] = if mask >> lane & 1 == 1 { from[lane] } else { to[lane] };
+            // As bits: a choice between places in memory is a branch.
+            let chosen = if mask & BITS[lane] != 0 { u32::MAX } else { 0 };
+            to[lane] ^= (to[lane] ^ from[lane]) & chosen;
         }
     }
 }
@@ -193,8 +216,8 @@ fn fused_fast<const SUM: Sum, const PLAIN: bool, const ZERO_WINS: bool>(
     c: &Row,
     factor: f32,
 ) -> (Row, Rare) {
-    let (mut row, mut range, mut least) = ([0; LANES], 0, u32::MAX);
-    for lane in 0..LANES {
+    let (mut range, mut least) = (0, u32::MAX);
+    let row = row_of(|lane| {
         let (mut x, mut y, z) = (number(a[lane]), number(b[lane]), number(c[lane]));
         if ZERO_WINS {
             let zero = (x * y).is_nan() & ((x == 0.0) | (y == 0.0));
@@ -216,13 +239,13 @@ fn fused_fast<const SUM: Sum, const PLAIN: bool, const ZERO_WINS: bool>(
         if PLAIN {
             // It may have been smaller than that before rounding.
             range |= u32::from(magnitude == MIN_NORMAL);
-            row[lane] = canonical(sum);
+            canonical(sum)
         } else {
             // Rounded, or infinite, before it was multiplied.
             range |= u32::from((magnitude != 0) & (magnitude < SMALL)) | u32::from(magnitude == INFINITY);
-            row[lane] = canonical(sum * factor);
+            canonical(sum * factor)
         }
-    }
+    });
     (row, Rare { range: range != 0, tie: least == 0 })
 }
 
@@ -239,14 +262,14 @@ pub fn product(a: &Row, b: &Row, zero_wins: bool) -> Row {
 
 #[inline(always)]
 fn product_fast<const ZERO_WINS: bool>(a: &Row, b: &Row) -> (Row, bool) {
-    let (mut row, mut rare) = ([0; LANES], 0);
-    for lane in 0..LANES {
+    let mut rare = 0;
+    let row = row_of(|lane| {
         let (x, y) = (number(a[lane]), number(b[lane]));
         let product = x * y;
         rare |= u32::from(product.to_bits() & !SIGN == MIN_NORMAL);
         let zero = ZERO_WINS & product.is_nan() & ((x == 0.0) | (y == 0.0));
-        row[lane] = if zero { 0 } else { canonical(product) };
-    }
+        if zero { 0 } else { canonical(product) }
+    });
     (row, rare != 0)
 }
 

@@ -9,7 +9,7 @@ use unit_rows::{dot_rows, unit_rows};
 
 use crate::codegen::portable::dense::{Constant, Dense, Step};
 use crate::codegen::portable::lookups::lookup;
-use crate::codegen::portable::rows::{Work, lanes_where, map, map3, on_this_host, store};
+use crate::codegen::portable::rows::{Work, copy, lanes_where, map, map3, on_this_host, store};
 use crate::launch::lanes::{BailOut, Result};
 use crate::launch::wavefronts::bindings::Binding;
 use crate::launch::wavefronts::wave::{
@@ -152,11 +152,11 @@ impl WavefrontState {
     /// Stores a row in another.
     #[inline(always)]
     fn set(&mut self, to: usize, from: Value, mask: u64) {
+        let Ok([to, from]) = self.rows.get_disjoint_mut([to, from.index()]) else { return };
         if mask | !self.existing == u64::MAX {
-            self.rows.copy_within(from.index()..=from.index(), to);
+            copy(to, from);
         } else {
-            let row = self.rows[from.index()];
-            store(&mut self.rows[to], &row, mask);
+            store(to, from, mask);
         }
     }
 
@@ -364,7 +364,7 @@ impl Work for Ops<'_, '_> {
                     return Ok(Some(number));
                 }
             };
-            machine.rows[to as usize] = row;
+            copy(&mut machine.rows[to as usize], &row);
         }
         Ok(None)
     }
