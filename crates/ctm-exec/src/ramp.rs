@@ -80,8 +80,20 @@ impl Ramp {
     /// The sum in a column and row.
     #[inline(always)]
     pub fn at(&self, [i, j]: [u32; 2]) -> f64 {
-        let [origin, di, dj] = self.of;
-        origin + f64::from(i) * di + f64::from(j) * dj
+        self.along(i.into(), self.down(j.into()))
+    }
+
+    /// The part of [`Self::at`] that the lanes of a row share.
+    #[inline(always)]
+    pub fn down(&self, j: f64) -> f64 {
+        j * self.of[2]
+    }
+
+    /// [`Self::at`], given the part of the row.
+    #[inline(always)]
+    pub fn along(&self, i: f64, down: f64) -> f64 {
+        let [origin, di, _] = self.of;
+        origin + i * di + down
     }
 
     /// The values of [`Makes::Single`].
@@ -97,9 +109,15 @@ impl Ramp {
 
     /// The sum times a factor, rounded to single precision: as [`Plane::at`] and [`crate::r700::Divisor::at`].
     #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "the one rounding that is meant")]
     pub fn rounded(&self, at: [u32; 2], factor: f64) -> u32 {
-        ((self.at(at) * factor) as f32).to_bits()
+        Self::single_of(self.at(at) * factor)
+    }
+
+    /// The bits of a number rounded to single precision.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation, reason = "the one rounding that is meant")]
+    pub fn single_of(x: f64) -> u32 {
+        (x as f32).to_bits()
     }
 
     /// The value of [`Makes::Bits`] in a column and row.

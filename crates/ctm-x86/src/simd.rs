@@ -102,17 +102,17 @@ impl<'a> Array<'a> {
 pub struct Whole<'a, const COUNT: usize> {
     array: Array<'a>,
     /// The place of each, in halves of elements; each lies in the array.
-    halves: [u32; 16],
+    halves: &'a [u32; 16],
 }
 
 impl<'a, const COUNT: usize> Whole<'a, COUNT> {
-    /// Those of an array at an index; the last ones are repeated beyond, and zeros where there are none.
+    /// Those of an array at an index; the last ones are repeated beyond, and zeros where there are none. `halves`: memory for the places.
     #[inline(always)]
-    pub fn new<S: Simd>(s: S, array: Array<'a>, index: S::V) -> Self {
+    pub fn new<S: Simd>(s: S, array: Array<'a>, index: S::V, halves: &'a mut [u32; 16]) -> Self {
         let (array, last) = array.whole(COUNT);
-        let mut of = Self { array, halves: [0; 16] };
-        s.store(s.left(s.least(index, s.splat(last)), 1), &mut of.halves);
-        of
+        *halves = [0; 16];
+        s.store(s.left(s.least(index, s.splat(last)), 1), halves);
+        Self { array, halves }
     }
 
     /// A lane's element, which lies in the array.

@@ -233,6 +233,53 @@ fn levels_layers_and_faces() {
     assert_eq!(ran.into_inner(), count);
 }
 
+/// Levels of two-dimensional textures whose sizes are powers of two or not, with every filter and every wrap but borders; quads with one level, and with several.
+#[test]
+fn levels_of_two_dimensional_textures() {
+    let (engines, r) = (engines(), &mut Random::new(45));
+    let ops = ["SAMPLE", "SAMPLE_L", "SAMPLE_LB", "SAMPLE_G", "SAMPLE XOFFSET(0.5) YOFFSET(-1.5) ZOFFSET(1.0)"];
+    let mut programs = programs_of_levels();
+    programs.retain(|(name, _)| ops.contains(&name.as_str()));
+    assert_eq!(programs.len(), ops.len());
+    let wraps = [Wrap::Clamp, Wrap::Repeat, Wrap::Mirror];
+    let mut ran = 0;
+    for number in 0..3 * 4 * 9 * 2 {
+        let mut case = case(r);
+        let pick = |part: usize, count: usize| number / part % count;
+        let filters = [Filter::Nearest, Filter::Linear];
+        let sampler = Sampler {
+            mip: [MipFilter::Nearest, MipFilter::Linear, MipFilter::None][pick(1, 3)],
+            magnify: filters[pick(3, 2)],
+            minify: filters[pick(6, 2)],
+            wrap: [wraps[pick(12, 3)], wraps[pick(36, 3)], Wrap::Clamp],
+            max_anisotropy: r.of(&[1, 1, 1, 4]),
+            lod_bias: r.of(&[0.0, 0.5, -0.75]),
+            ..Sampler::default()
+        };
+        let [width, height] = if pick(108, 2) == 0 { [16, 8] } else { [12, 10] };
+        let texture = Texture { kind: TextureKind::TwoD, width, height, depth: 1, levels: 4, ..Default::default() };
+        let levels = (0..4).map(|level| {
+            let texels = texture.size(level).iter().product::<u32>();
+            (0..texels).map(|_| std::array::from_fn(|_| (r.below(256) as f32 / 255.0).to_bits())).collect()
+        });
+        case.memory.textures.insert(0, Image { levels: levels.collect(), texture });
+        case.memory.samplers.insert(0, sampler);
+        if number % 2 == 0 {
+            // Coordinates of a picture: quads have one level.
+            let source = case.memory.textures.get_mut(&1).unwrap();
+            let places = (0..32u32).map(|n| [(n % 8) as f32 / 7.0, (n / 8) as f32 / 3.0, 0.0, 1.0].map(f32::to_bits));
+            source.levels[0].iter_mut().zip(places).for_each(|(texel, place)| *texel = place);
+            case.memory.samplers.get_mut(&1).unwrap().magnify = Filter::Linear;
+            case.memory.samplers.get_mut(&1).unwrap().minify = Filter::Linear;
+            case.planes[0].di[0] = 0.02;
+            case.planes[0].dj[1] = 0.03;
+        }
+        let (name, program) = &programs[number % programs.len()];
+        ran += u32::from(check(&case, program, &engines, &|| format!("{name}, {width} x {height}, {sampler:?}")));
+    }
+    assert_eq!(ran, 216);
+}
+
 /// Compares one of the programs with textures and samplers of this number; returns whether the reference interpreter
 /// ended without a fault.
 pub(super) fn levels(engines: &[Jit], programs: &[(String, Program)], seed: u64, differences: &Differences) -> bool {

@@ -176,11 +176,7 @@ impl Texels<'_> {
 
     /// The numbers of columns, and of rows: their count; the last one; their negated period; and 1 over the period.
     pub fn numbers(&self) -> [[f32; 4]; 2] {
-        [(self.width, self.wrap[0]), (self.height, self.wrap[1])].map(|(size, wrap)| {
-            let size = size as f32;
-            let period = if wrap == Wrap::Mirror { 2.0 * size } else { size };
-            [size, size - 1.0, -period, 1.0 / period]
-        })
+        [axis_numbers(self.width, self.wrap[0]), axis_numbers(self.height, self.wrap[1])]
     }
 
     /// The array.
@@ -190,6 +186,18 @@ impl Texels<'_> {
             Data::Dwords(texels) => bytemuck::cast_slice(texels),
         }
     }
+}
+
+/// The numbers of an axis: its size; the last column, row or slice; the negated period; and 1 over the period.
+fn axis_numbers(size: u32, wrap: Wrap) -> [f32; 4] {
+    let size = size as f32;
+    let period = if wrap == Wrap::Mirror { 2.0 * size } else { size };
+    [size, size - 1.0, -period, 1.0 / period]
+}
+
+/// Whether coordinates repeat with a power of two.
+pub const fn folds(size: u32, wrap: Wrap) -> bool {
+    matches!(wrap, Wrap::Repeat) && size.is_power_of_two()
 }
 
 /// A texture of any kind, for any fetch: see [`Texels`] for the simple case.
@@ -222,6 +230,10 @@ pub struct Levels<'a> {
     /// Of each level: columns; its first texel, counted from there; texels of a slice, layer or face; then columns,
     /// rows and slices, layers or faces, as numbers.
     pub tables: [[u32; MOST_LEVELS]; 6],
+    /// Of each axis in each level: the last column, row or slice; the negated period; and 1 over the period.
+    pub axes: [[[u32; MOST_LEVELS]; 3]; 3],
+    /// Axes that repeat with a power of two in every level.
+    pub folds: [bool; 3],
 }
 
 /// The conversion of a reference value to a number of the texture's format (R700 §9.4, SAMPLE_C).
@@ -313,8 +325,16 @@ impl<'a> Levels<'a> {
         };
         let reference = texture::reference_element(op, texture.kind);
         let mut tables = [[0; MOST_LEVELS]; 6];
+        let (mut axes_of_levels, mut folding) = ([[[0; MOST_LEVELS]; 3]; 3], [true; 3]);
         for (level, offset) in (0..texture.levels).zip(offsets) {
-            let [width, height, depth] = texture.size(level);
+            let size = texture.size(level);
+            let [width, height, depth] = size;
+            for axis in 0..3 {
+                folding[axis] &= folds(size[axis], wrap[axis]);
+                let [_, numbers @ ..] = axis_numbers(size[axis], wrap[axis]);
+                let rows = axes_of_levels[axis].iter_mut();
+                rows.zip(numbers).for_each(|(row, number)| row[level as usize] = number.to_bits());
+            }
             // For a one-dimensional array the layers take the place of rows, and for an array of cubes the depth is the
             // number of cubes.
             let sizes = match texture.kind {
@@ -340,7 +360,16 @@ impl<'a> Levels<'a> {
             first,
             texels,
             tables,
+            axes: axes_of_levels,
+            folds: folding,
         })
+    }
+}
+
+impl Levels<'_> {
+    /// Whether the texture is two-dimensional, and its sampler only clamps, repeats and mirrors.
+    pub fn is_plain(&self) -> bool {
+        self.texture.kind == TextureKind::TwoD && !self.sampler.bends() && !self.wrap.contains(&Wrap::Border)
     }
 }
 

@@ -102,6 +102,28 @@ impl Places {
             }
         }
     }
+
+    /// Fills a row with a function of the sums of [`Ramp::at`], for lanes that have these offsets. What lanes share is computed once: the columns differ
+    /// by small whole numbers, and every four lanes have the same rows.
+    #[inline(always)]
+    #[allow(clippy::needless_range_loop, reason = "compilers know these bounds")]
+    fn fill_sums<T>(
+        &self,
+        row: &mut [T; LANES],
+        ramp: &Ramp,
+        [to_the_right, down]: &[Row; 2],
+        of: impl Fn(usize, f64) -> T,
+    ) {
+        let [i, j] = self.from();
+        let i = f64::from(i);
+        let down: [f64; VECTOR] = std::array::from_fn(|lane| ramp.down(j.wrapping_add(down[lane]).into()));
+        for first in (0..LANES).step_by(VECTOR).take_while(|&first| first < self.lanes) {
+            for lane in 0..VECTOR {
+                let column = i + f64::from(to_the_right[first + lane].cast_signed());
+                row[first + lane] = of(first + lane, ramp.along(column, down[lane]));
+            }
+        }
+    }
 }
 
 impl Waves {
@@ -268,7 +290,8 @@ pub struct Starts<'a> {
     /// Of each exact sum: its place among the sources, and each lane's difference from the first one, where lanes have
     /// their usual offsets.
     exact: Vec<(usize, Single, [f32; LANES])>,
-    /// There are sources that are neither exact sums nor stored elements.
+    /// There are rounded sums or quotients; there are rows or bits.
+    has_sums: bool,
     has_others: bool,
     divisor: Option<Ramp>,
     /// Whether the linear ones are finite, and so are their terms: which NaN an operation makes of two others depends
@@ -343,8 +366,10 @@ impl<'a> Starts<'a> {
         let exact = sources.iter().enumerate().filter_map(exact).collect();
         let divisor = divisor.map(|divisor| Ramp::linear_by(divisor.of));
         let exact: Vec<_> = exact;
-        let has_others = exact.len() < sources.len();
-        Self { sources, exact, has_others, divisor, are_finite, are_normal }
+        let is_sum = |source: &StartSource<'_>| matches!(source, StartSource::Rounded(_) | StartSource::Quotient(_));
+        let is_other = |source: &StartSource<'_>| matches!(source, StartSource::Row(_) | StartSource::Bits { .. });
+        let (has_sums, has_others) = (sources.iter().any(is_sum), sources.iter().any(is_other));
+        Self { sources, exact, has_sums, has_others, divisor, are_finite, are_normal }
     }
 
     /// The number of start values.
@@ -360,22 +385,48 @@ impl<'a> Starts<'a> {
     /// Fills a row for each variable.
     #[inline(always)]
     pub fn fill(&self, places: &Places, rows: &mut [Row]) {
+        // Columns beyond the last number begin at 0 again.
+        let does_not_wrap = places.from()[0] <= u32::MAX - LANES as u32;
         match places.offsets {
-            Some(offsets) => {
+            Some(offsets) if does_not_wrap => {
                 for (row, single, added) in &self.exact {
                     let first = single.at(places.from());
                     places.fill(&mut rows[*row], |lane| (first + added[lane]).to_bits());
                 }
-                // Most launches have no others, and this runs for each wavefront.
+                // Many launches have neither, and this runs for each wavefront.
+                if self.has_sums {
+                    self.fill_sums(places, offsets, rows);
+                }
                 if self.has_others {
                     self.fill_at(places, true, |lane| places.beside(offsets, lane), rows);
                 }
             }
+            Some(offsets) => self.fill_at(places, false, |lane| places.beside(offsets, lane), rows),
             None => self.fill_at(places, false, |lane| places.laid(lane), rows),
         }
     }
 
-    /// As [`Self::fill`], for lanes in these columns and rows; `usual`: all but the exact ones.
+    /// Fills the rows of rounded sums and quotients, for lanes that have these offsets.
+    #[inline(always)]
+    fn fill_sums(&self, places: &Places, offsets: &[Row; 2], rows: &mut [Row]) {
+        let mut reciprocals = [0.0; LANES];
+        if let Some(divisor) = &self.divisor {
+            places.fill_sums(&mut reciprocals, divisor, offsets, |_, sum| 1.0 / sum);
+        }
+        for (source, row) in self.sources.iter().zip(rows) {
+            match source {
+                StartSource::Rounded(ramp) => {
+                    places.fill_sums(row, ramp, offsets, |_, sum| Ramp::single_of(sum));
+                }
+                StartSource::Quotient(ramp) => {
+                    places.fill_sums(row, ramp, offsets, |lane, sum| Ramp::single_of(sum * reciprocals[lane]));
+                }
+                StartSource::Bits { .. } | StartSource::Exact(_) | StartSource::Row(_) | StartSource::Stored => {}
+            }
+        }
+    }
+
+    /// As [`Self::fill`], for lanes in these columns and rows; `usual`: all but exact and rounded sums and quotients.
     #[inline(always)]
     fn fill_at(&self, places: &Places, usual: bool, at: impl Fn(usize) -> [u32; 2], rows: &mut [Row]) {
         for (source, row) in self.sources.iter().zip(&mut *rows) {
@@ -391,13 +442,13 @@ impl<'a> Starts<'a> {
                     let single = ramp.single();
                     places.fill(row, |lane| single.at(at(lane)).to_bits());
                 }
-                StartSource::Exact(_) | StartSource::Quotient(_) | StartSource::Stored => {}
-                StartSource::Rounded(ramp) => places.fill(row, |lane| ramp.rounded(at(lane), 1.0)),
+                StartSource::Rounded(ramp) if !usual => places.fill(row, |lane| ramp.rounded(at(lane), 1.0)),
+                StartSource::Exact(_) | StartSource::Rounded(_) | StartSource::Quotient(_) | StartSource::Stored => {}
                 StartSource::Bits { ramp, any: false } => places.fill(row, |lane| ramp.bits(at(lane))),
                 StartSource::Bits { ramp, any: true } => places.fill(row, |lane| ramp.any_bits(at(lane))),
             }
         }
-        let Some(divisor) = &self.divisor else { return };
+        let Some(divisor) = self.divisor.as_ref().filter(|_| !usual) else { return };
         let mut reciprocals = [0.0; LANES];
         places.fill(&mut reciprocals, |lane| 1.0 / divisor.at(at(lane)));
         for (source, row) in self.sources.iter().zip(rows) {

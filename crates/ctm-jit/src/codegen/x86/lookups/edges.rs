@@ -7,7 +7,7 @@ use super::Lanes;
 use super::levels::{LevelLookup, Neighbours, Prepared};
 use ctm_exec::float::ONE;
 use ctm_exec::r700::cube::across;
-use ctm_exec::r700::sample::{FACES, is_cube};
+use ctm_exec::r700::sample::FACES;
 use ctm_exec::r700::texture::slope_on_face;
 use ctm_x86::simd::{Simd, each};
 use std::sync::LazyLock;
@@ -148,7 +148,7 @@ impl<S: Simd> Lanes<'_, S> {
     #[inline(always)]
     pub(super) fn on_faces(&self, of: &LevelLookup<'_>, raw: [S::V; 2], vertical: bool) -> [S::V; 2] {
         let s = self.s;
-        if !is_cube(of.levels.texture.kind) {
+        if !of.cube {
             return raw;
         }
         let face = self.named(self.at[2], (FACES - 1) as f32);

@@ -3,15 +3,15 @@
 #![allow(unsafe_code, reason = "levels are arrays of their own")]
 #![allow(clippy::needless_range_loop, reason = "numbers index several arrays, as in the reference")]
 
+use super::detail::Steps;
 use super::texels::Axis;
 use super::{Lanes, Looked, What};
-use crate::launch::wavefronts::bindings::{Levels, References};
+use crate::launch::wavefronts::bindings::{Levels, MOST_LEVELS, References};
 use crate::launch::wavefronts::wave::CUBE;
-use ctm_exec::float::{HALF, INFINITY, ONE, SIGN};
+use ctm_exec::float::{HALF, ONE, SIGN};
 use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::sample::{FACES, compared, filtered_axes, is_cube};
 use ctm_exec::r700::texture::Detail;
-use ctm_exec::transcendental::{LN2_POLYNOMIAL, THREE_QUARTERS};
 use ctm_isa::r700::ops::Sel;
 use ctm_x86::simd::{Array, Simd, each};
 
@@ -19,13 +19,20 @@ use ctm_x86::simd::{Array, Simd, each};
 #[derive(Clone, Copy)]
 pub(super) struct LevelLookup<'a> {
     pub levels: &'a Levels<'a>,
-    unnormalised: [bool; 3],
+    pub unnormalised: [bool; 3],
     offset: [f32; 3],
-    what: What,
-    detail: Detail,
+    pub what: What,
+    pub detail: Detail,
     /// Axes that filters weigh.
-    axes: usize,
+    pub axes: usize,
     array: Array<'a>,
+    /// The kind of texture: a cube; one without slices, layers or faces.
+    pub cube: bool,
+    flat: bool,
+    /// The sampler mirrors once, or clamps halfway to the border; it has a border; its filters cross edges of cubes.
+    bends: bool,
+    has_border: bool,
+    over_edges: bool,
 }
 
 /// A level, which can differ from lane to lane.
@@ -56,13 +63,6 @@ struct Mips<S: Simd> {
     linear: S::M,
 }
 
-/// Lookups along a gradient (`max_anisotropy`): their count, as a number; the lanes with several; and the gradient.
-struct Steps<S: Simd> {
-    count: S::V,
-    several: S::M,
-    along: [S::V; 2],
-}
-
 /// Neighbours along an axis, the lanes beyond the border, and the weight of the second one.
 pub(super) struct Neighbours<S: Simd> {
     pub at: [(S::V, S::M); 2],
@@ -83,18 +83,36 @@ impl LevelLookup<'_> {
 
 impl<S: Simd> Lanes<'_, S> {
     /// The result of a lookup in a texture; `None` where the reference has to look up.
+    ///
+    /// `PLAIN`: [`Looked::is_plain`] and [`Levels::is_plain`] hold. They are constants then, for the compiler.
     #[inline(always)]
-    pub(super) fn levels(&mut self, levels: &Levels<'_>) -> Option<[S::V; 4]> {
+    pub(super) fn levels<const PLAIN: bool>(&mut self, levels: &Levels<'_>) -> Option<[S::V; 4]> {
         let (unnormalised, offset, what, detail) = match *self.looked {
             Looked::Sample { unnormalised, offset, what, detail } => (unnormalised, offset, what, detail),
             Looked::Load { .. } | Looked::Sizes => ([true; 3], [0.0; 3], What::Texels, Detail::Zero),
             Looked::Item { .. } => return None,
         };
+        let kind = if PLAIN { TextureKind::TwoD } else { levels.texture.kind };
         // SAFETY: the level index is below the number of levels, and column, row and slice are clamped to that level's
         // size, so every texel lies inside the level's array.
         let array = unsafe { Array::among(bytemuck::cast_slice(levels.first), 16 * levels.texels) };
-        let axes = filtered_axes(levels.texture.kind);
-        let of = LevelLookup { levels, unnormalised, offset, what, detail, axes, array };
+        let of = LevelLookup {
+            levels,
+            unnormalised: if PLAIN { [false; 3] } else { unnormalised },
+            offset,
+            what: if PLAIN { What::Texels } else { what },
+            detail,
+            axes: filtered_axes(kind),
+            array,
+            cube: is_cube(kind),
+            flat: kind == TextureKind::TwoD,
+            bends: !PLAIN && levels.sampler.bends(),
+            has_border: !PLAIN && levels.wrap.contains(&Wrap::Border),
+            over_edges: !PLAIN && levels.over_edges,
+        };
+        if PLAIN {
+            return Some(self.sample(&of));
+        }
         if what == What::Compared {
             self.reference = self.in_format(self.at[levels.reference], levels.compared);
         }
@@ -105,19 +123,28 @@ impl<S: Simd> Lanes<'_, S> {
         }
     }
 
-    /// The level with a number.
+    /// The level with a number. `SAME`: it is the same one in all lanes.
     #[inline(always)]
-    fn level_of(&self, of: &LevelLookup<'_>, level: S::V) -> Level<S::V> {
-        let (s, tables) = (self.s, &of.levels.tables);
-        let [width, offset, slice] = each!(3, n => s.choose(&tables[n], level));
-        Level { width, offset, slice, sizes: each!(3, n => s.choose(&tables[3 + n], level)) }
+    fn level_of<const SAME: bool>(&self, of: &LevelLookup<'_>, level: S::V) -> Level<S::V> {
+        let tables = &of.levels.tables;
+        let [width, offset, slice] = each!(3, n => self.chosen::<SAME>(&tables[n], level));
+        Level { width, offset, slice, sizes: each!(3, n => self.chosen::<SAME>(&tables[3 + n], level)) }
+    }
+
+    /// The entry of a level in a table.
+    #[inline(always)]
+    fn chosen<const SAME: bool>(&self, table: &[u32; MOST_LEVELS], level: S::V) -> S::V {
+        if SAME {
+            return self.s.splat(table[self.s.first_lane(level) as usize % MOST_LEVELS]);
+        }
+        self.s.choose(table, level)
     }
 
     /// A level by its number, clamped to the existing ones, and whether it exists.
     #[inline(always)]
     fn existing_level(&self, of: &LevelLookup<'_>, level: S::V) -> (Level<S::V>, S::M) {
         let (level, exists) = self.inside(level, self.s.splat(of.levels.texture.levels));
-        (self.level_of(of, level), exists)
+        (self.level_of::<false>(of, level), exists)
     }
 
     /// `GET_TEXTURE_RESINFO`: the sizes of a level, 0 where there is none; and the number of levels.
@@ -196,7 +223,9 @@ impl<S: Simd> Lanes<'_, S> {
             // Minimum and maximum of NaNs are their second operand.
             let detail = s.min(s.max(detail, self.number(sampler.min_lod)), self.number(sampler.max_lod));
             let reduces = s.less(s.splat(0), detail);
-            linear = s.either(s.both(reduces, filters[1]), s.both(s.not(reduces), filters[0]));
+            if sampler.magnify != sampler.minify {
+                linear = s.either(s.both(reduces, filters[1]), s.both(s.not(reduces), filters[0]));
+            }
             let detail = s.min(s.max(detail, s.splat(0)), last);
             let detail = if sampler.mip == MipFilter::Nearest { s.add(detail, s.splat(HALF)) } else { detail };
             let low = s.floor(detail);
@@ -222,29 +251,6 @@ impl<S: Simd> Lanes<'_, S> {
             Sel::W | Sel::One => s.splat(ONE),
             Sel::Y | Sel::Z | Sel::Zero | Sel::Mask => s.splat(0),
         })
-    }
-
-    /// The gradient along which lanes take steps, and their number: the ratio of the lengths, rounded up. `None` where
-    /// no lane takes several.
-    #[inline(always)]
-    fn steps(&self, of: &LevelLookup<'_>, gradients: [S::V; 2]) -> Option<Steps<S>> {
-        let s = self.s;
-        let &Levels { most_steps, .. } = of.levels;
-        let (Detail::Computed { set } | Detail::Biased { set }) = of.detail else { return None };
-        if most_steps <= 1 || of.what == What::Four {
-            return None;
-        }
-        let [h, v] = gradients;
-        let wide = s.less(v, h);
-        let (long, short) = (s.select(wide, h, v), s.select(wide, v, h));
-        let ratio = s.ceil(s.sqrt(s.div(long, short)));
-        let several = s.less(s.splat(ONE), ratio);
-        if s.bits(several) & self.wanted == 0 {
-            return None;
-        }
-        let count = s.select(several, s.min(ratio, self.number(most_steps.into())), s.splat(ONE));
-        let [h, v] = each!(2, n => self.slopes(of, set, n == 1));
-        Some(Steps { count, several, along: each!(2, axis => s.select(wide, h[axis], v[axis])) })
     }
 
     /// The mean of lookups along a gradient, in lanes that take several; in others the one lookup.
@@ -305,100 +311,13 @@ impl<S: Simd> Lanes<'_, S> {
         }
     }
 
-    /// `GET_COMP_TEX_LOD`: the level of detail clamped to the existing levels, and unclamped.
-    #[inline(always)]
-    fn level_of_detail(&self, of: &LevelLookup<'_>) -> [S::V; 4] {
-        let (s, sampler) = (self.s, &of.levels.sampler);
-        let detail = self.detail(of, self.gradients(of));
-        let within = s.min(s.max(detail, self.number(sampler.min_lod)), self.number(sampler.max_lod));
-        let within = s.min(s.max(within, s.splat(0)), self.number((of.levels.texture.levels - 1) as f32));
-        [within, self.one_nan(detail), s.splat(0), s.splat(0)]
-    }
-
-    /// The squared lengths of both gradients in texels of level 0, where they matter and lanes have them.
-    #[inline(always)]
-    fn gradients(&self, of: &LevelLookup<'_>) -> Option<[S::V; 2]> {
-        let (Detail::Computed { set } | Detail::Biased { set }) = of.detail else { return None };
-        let matter = of.levels.detail_matters || of.levels.most_steps > 1;
-        if !matter || !(set || of.levels.quads) {
-            return None;
-        }
-        Some(each!(2, n => self.gradient(of, set, n == 1)))
-    }
-
-    /// The level of detail.
-    #[inline(always)]
-    fn detail(&self, of: &LevelLookup<'_>, gradients: Option<[S::V; 2]>) -> S::V {
-        let (s, bias) = (self.s, self.number(of.levels.bias));
-        match of.detail {
-            Detail::Zero => return s.splat(0),
-            Detail::Given => return s.add(self.at[3], bias),
-            Detail::Computed { .. } | Detail::Biased { .. } => {}
-        }
-        let detail = match gradients {
-            Some([h, v]) => s.mul(self.ln2(s.max(h, v)), s.splat(HALF)),
-            None => s.splat(0),
-        };
-        let detail = s.add(detail, bias);
-        if let Detail::Biased { .. } = of.detail { s.add(detail, self.at[3]) } else { detail }
-    }
-
-    /// A gradient along columns, rows and slices.
-    #[inline(always)]
-    fn slopes(&self, of: &LevelLookup<'_>, set: bool, vertical: bool) -> [S::V; 3] {
-        let s = self.s;
-        if set {
-            return each!(3, axis => s.load(&self.set[axis + if vertical { 3 } else { 0 }][self.first..]));
-        }
-        // Quads in which the other lane exists.
-        let other = if vertical { 2 } else { 1 };
-        let complete = s.mask((self.existing >> other & 0x1111) * 15);
-        let mut slopes = [s.splat(0); 3];
-        for axis in 0..of.axes {
-            let at = self.at[axis];
-            let slope = s.sub(s.quad_lane(at, other), s.quad_lane(at, 0));
-            slopes[axis] = s.select(complete, self.one_nan(slope), s.splat(0));
-        }
-        let [x, y] = self.on_faces(of, [slopes[0], slopes[1]], vertical);
-        [x, y, slopes[2]]
-    }
-
-    /// The squared length of a gradient in texels of level 0.
-    #[inline(always)]
-    fn gradient(&self, of: &LevelLookup<'_>, set: bool, vertical: bool) -> S::V {
-        let (s, slopes) = (self.s, self.slopes(of, set, vertical));
-        let mut sum = s.splat(0);
-        for axis in 0..of.axes {
-            let slope = slopes[axis];
-            let slope =
-                if of.unnormalised[axis] { slope } else { s.mul(slope, s.splat(of.levels.tables[3 + axis][0])) };
-            sum = s.fma(slope, slope, sum);
-        }
-        sum
-    }
-
-    /// The logarithm to base 2 of numbers not less than 0: [`ctm_exec::transcendental::ln2`].
-    #[inline(always)]
-    fn ln2(&self, x: S::V) -> S::V {
-        let s = self.s;
-        // Exponents with a sign, counted from 256 on.
-        let exponent = s.right(s.add_int(x, s.splat(SIGN - THREE_QUARTERS)), 23);
-        let exponent = s.sub_int(exponent, s.splat(256));
-        let fraction = s.sub(s.sub_int(x, s.left(exponent, 23)), s.splat(ONE));
-        let [rest @ .., highest] = LN2_POLYNOMIAL;
-        let mut sum = self.number(highest);
-        for c in rest.into_iter().rev() {
-            sum = s.fma(sum, fraction, self.number(c));
-        }
-        let sum = s.fma(sum, fraction, s.add(s.of_int(exponent), fraction));
-        let sum = s.select(s.equal(x, s.splat(0)), s.splat(SIGN | INFINITY), sum);
-        s.select(s.less(x, s.splat(INFINITY)), sum, x)
-    }
-
     /// The layer or face.
     #[inline(always)]
     fn slice(&self, of: &LevelLookup<'_>) -> S::V {
         let (s, texture) = (self.s, &of.levels.texture);
+        if of.flat {
+            return s.splat(0);
+        }
         if texture.kind != TextureKind::CubeArray {
             return s.to_int(self.named(self.at[2], of.slices() - 1.0));
         }
@@ -420,6 +339,9 @@ impl<S: Simd> Lanes<'_, S> {
     fn coordinate(&self, of: &LevelLookup<'_>, axis: usize, level: &Level<S::V>) -> S::V {
         let (s, sampler, zero) = (self.s, &of.levels.sampler, self.s.splat(0));
         let mut u = self.in_texels(of, axis, level);
+        if !of.bends {
+            return u;
+        }
         if sampler.mirrors_once[axis] {
             u = s.and(u, s.splat(!SIGN));
         }
@@ -433,7 +355,7 @@ impl<S: Simd> Lanes<'_, S> {
     #[inline(always)]
     fn in_texels(&self, of: &LevelLookup<'_>, axis: usize, level: &Level<S::V>) -> S::V {
         let (s, u) = (self.s, self.at[axis]);
-        let u = if is_cube(of.levels.texture.kind) { s.sub(u, s.splat(ONE)) } else { u };
+        let u = if of.cube { s.sub(u, s.splat(ONE)) } else { u };
         let u = if of.unnormalised[axis] { u } else { s.mul(u, level.sizes[axis]) };
         s.add(u, self.number(of.offset[axis]))
     }
@@ -450,7 +372,7 @@ impl<S: Simd> Lanes<'_, S> {
     #[inline(always)]
     fn placed(&mut self, of: &LevelLookup<'_>, axis: usize, floored: S::V, along: &Axis<S::V>) -> (S::V, S::M) {
         // The column at -1 is the mirror image of that at 0.
-        let once = of.levels.sampler.mirrors_once[axis];
+        let once = of.bends && of.levels.sampler.mirrors_once[axis];
         let floored = if once { self.s.max(self.s.splat(0), self.s.floor(floored)) } else { floored };
         self.wrapped(floored, along)
     }
@@ -462,21 +384,35 @@ impl<S: Simd> Lanes<'_, S> {
         let u = self.coordinate(of, axis, &level.level);
         let (at, weight) = self.split(s.select(linear, s.sub(u, s.splat(HALF)), u));
         let along = &level.axes[axis];
+        if !of.bends {
+            return Neighbours { at: self.neighbours(at, along), weight };
+        }
         Neighbours { at: [self.placed(of, axis, at[0], along), self.placed(of, axis, at[1], along)], weight }
     }
 
     /// A level with its axes.
     #[inline(always)]
     fn prepared(&self, of: &LevelLookup<'_>, level: S::V) -> Prepared<S> {
-        let level = self.level_of(of, level);
-        Prepared { level, axes: each!(3, axis => Axis::new(self.s, level.sizes[axis], of.levels.wrap[axis])) }
+        if self.are_same(level) { self.prepared_of::<true>(of, level) } else { self.prepared_of::<false>(of, level) }
+    }
+
+    /// The same; `SAME`: all lanes have one level.
+    #[inline(always)]
+    fn prepared_of<const SAME: bool>(&self, of: &LevelLookup<'_>, number: S::V) -> Prepared<S> {
+        let &Levels { wrap, folds, ref axes, .. } = of.levels;
+        let level = self.level_of::<SAME>(of, number);
+        let axes = each!(3, axis => {
+            let [last, period, inverse] = each!(3, n => self.chosen::<SAME>(&axes[axis][n], number));
+            Axis { wrap: wrap[axis], folds: folds[axis], size: level.sizes[axis], last, period, inverse }
+        });
+        Prepared { level, axes }
     }
 
     /// A lookup in one level: in lanes that weigh texels of these, in others of the nearest one.
     #[inline(always)]
     fn in_level(&mut self, of: &LevelLookup<'_>, prepared: &Prepared<S>, slice: S::V, linear: S::M) -> [S::V; 4] {
         let s = self.s;
-        let over_edges = of.levels.over_edges && of.what != What::Four && s.bits(linear) & self.wanted != 0;
+        let over_edges = of.over_edges && of.what != What::Four && s.bits(linear) & self.wanted != 0;
         let on_face = if over_edges { s.mask(0) } else { linear };
         let mut found = [s.splat(0); 4];
         if !over_edges || s.bits(s.not(linear)) & self.wanted != 0 {
@@ -502,7 +438,8 @@ impl<S: Simd> Lanes<'_, S> {
         };
         let [near, far] = each!(2, n => {
             let (slice, beyond) = depth.at[n];
-            (s.add_int(s.mul_int(slice, level.slice), level.offset), beyond)
+            let first = if of.flat { level.offset } else { s.add_int(s.mul_int(slice, level.slice), level.offset) };
+            (first, beyond)
         });
         if s.bits(linear) == 0 {
             let [x, y] = each!(2, axis => {
@@ -540,7 +477,7 @@ impl<S: Simd> Lanes<'_, S> {
         linear: S::M,
     ) -> [S::V; 4] {
         let s = self.s;
-        let mut has_border = of.levels.wrap.contains(&Wrap::Border);
+        let mut has_border = of.has_border;
         if has_border {
             let along = [x, y];
             let [x, y] = each!(2, n => s.either(along[n].at[0].1, along[n].at[1].1));
@@ -586,7 +523,7 @@ impl<S: Simd> Lanes<'_, S> {
     ) -> [S::V; 4] {
         let (s, sampler) = (self.s, &of.levels.sampler);
         let mut found = self.whole(of.array, s.add_int(s.add_int(x, y), z));
-        if of.levels.wrap.contains(&Wrap::Border) {
+        if of.has_border {
             let beyond = s.either(s.either(beyond_x, beyond_y), beyond_z);
             found = each!(4, n => s.select(beyond, s.splat(sampler.border[n]), found[n]));
         }

@@ -8,8 +8,10 @@
 //! |---|---|
 //! | `texels` | coordinates; elements of every form, in every layout |
 //! | `levels` | textures with mipmap levels, layers or faces, and all their fetches |
+//! | `detail` | gradients, levels of detail, and the steps of anisotropic lookups |
 //! | `edges` | filters across the edges of a cube's faces, and gradients there |
 
+mod detail;
 mod edges;
 mod levels;
 mod texels;
@@ -70,6 +72,11 @@ pub struct Rows<'a> {
 }
 
 impl Looked {
+    /// Whether texels are sampled at normalised coordinates of two axes.
+    const fn is_plain(&self) -> bool {
+        matches!(self, Self::Sample { unnormalised: [false, false, _], what: What::Texels, .. })
+    }
+
     /// The kind of lookup of a fetch, if memory maps its array.
     pub fn of(fetch: &Fetch) -> Option<Self> {
         match fetch {
@@ -113,6 +120,9 @@ pub unsafe fn look_up(isa: Isa, looked: &Looked, binding: &Binding<'_>, rows: &m
     unsafe {
         match binding {
             Binding::Levels(_) if !Pass::Levels.is_on() => false,
+            Binding::Levels(of) if of.is_plain() && looked.is_plain() => {
+                simd::with(isa, Plain(Lookup { looked, of: &**of, rows }))
+            }
             Binding::Levels(of) => simd::with(isa, Lookup { looked, of: &**of, rows }),
             Binding::Texels(of) if of.linear && of.are_plain() => simd::with(isa, Weighed(Lookup { looked, of, rows })),
             Binding::Texels(of) => simd::with(isa, Lookup { looked, of, rows }),
@@ -130,6 +140,9 @@ struct Lookup<'a, 'r, T> {
 
 /// A lookup of plain texels that are weighed.
 struct Weighed<'a, 'r>(Lookup<'a, 'r, Texels<'a>>);
+
+/// A plain lookup in levels of a plain texture: [`Looked::is_plain`], [`Levels::is_plain`].
+struct Plain<'a, 'r>(Lookup<'a, 'r, Levels<'a>>);
 
 /// A vector's lanes of a lookup.
 struct Lanes<'a, S: Simd> {
@@ -190,10 +203,17 @@ impl Do for Lookup<'_, '_, Texels<'_>> {
     }
 }
 
+impl Do for Plain<'_, '_> {
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) -> bool {
+        each_vector!(s, self.0.looked, self.0.rows, lanes => lanes.levels::<true>(self.0.of))
+    }
+}
+
 impl Do for Lookup<'_, '_, Levels<'_>> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
-        each_vector!(s, self.looked, self.rows, lanes => lanes.levels(self.of))
+        each_vector!(s, self.looked, self.rows, lanes => lanes.levels::<false>(self.of))
     }
 }
 

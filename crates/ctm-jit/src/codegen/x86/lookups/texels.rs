@@ -1,12 +1,11 @@
 //! From coordinates to elements of arrays.
 
 use super::{Lanes, Looked};
-use crate::launch::wavefronts::bindings::Texels;
+use crate::launch::wavefronts::bindings::{Texels, folds};
 use ctm_exec::float::{HALF, INFINITY, NAN, ONE, SIGN};
 use ctm_exec::r700::resources::Wrap;
 use ctm_exec::x1k::Form;
 use ctm_x86::simd::{Array, Simd, Whole, each};
-use std::hint::black_box;
 
 /// Floored coordinates of at most this magnitude repeat in single precision: see [`Lanes::wrapped`].
 pub const REPEATS_BELOW: f32 = (1 << 21) as f32;
@@ -14,31 +13,16 @@ pub const REPEATS_BELOW: f32 = (1 << 21) as f32;
 /// One axis of an array, in numbers.
 #[derive(Clone, Copy)]
 pub(super) struct Axis<V> {
-    wrap: Wrap,
+    pub wrap: Wrap,
+    /// It repeats, and its size is a power of two: a mask of the integer wraps it.
+    pub folds: bool,
     /// Columns, rows or slices.
-    size: V,
+    pub size: V,
     /// The last one.
-    last: V,
+    pub last: V,
     /// The negated period, and 1 over it, if they repeat.
-    period: V,
-    inverse: V,
-}
-
-impl<V: Copy> Axis<V> {
-    /// An axis of `size` columns, rows or slices.
-    #[inline(always)]
-    pub fn new<S: Simd<V = V>>(s: S, size: V, wrap: Wrap) -> Self {
-        let one = s.splat(ONE);
-        let (mut period, mut inverse) = (size, size);
-        if let Wrap::Repeat | Wrap::Mirror = wrap {
-            if wrap == Wrap::Mirror {
-                period = s.add(size, size);
-            }
-            inverse = s.div(one, period);
-            period = s.xor(period, s.splat(SIGN));
-        }
-        Self { wrap, size, last: s.sub(size, one), period, inverse }
-    }
+    pub period: V,
+    pub inverse: V,
 }
 
 /// An array, with the values that all lanes share.
@@ -51,8 +35,12 @@ pub(super) struct TexelArray<'a, S: Simd> {
 impl<'a, S: Simd> TexelArray<'a, S> {
     #[inline(always)]
     pub fn new(s: S, texels: &'a Texels<'a>) -> Self {
-        let sizes = [texels.width as f32, texels.height as f32];
-        let axes = each!(2, axis => Axis::new(s, s.splat(sizes[axis].to_bits()), texels.wrap[axis]));
+        let (sizes, numbers) = ([texels.width, texels.height], texels.numbers());
+        let axes = each!(2, axis => {
+            let [size, last, period, inverse] = each!(4, n => s.splat(numbers[axis][n].to_bits()));
+            let wrap = texels.wrap[axis];
+            Axis { wrap, folds: folds(sizes[axis], wrap), size, last, period, inverse }
+        });
         Self { texels, array: Array::of(texels.bytes()), axes }
     }
 }
@@ -95,10 +83,12 @@ impl<S: Simd> Lanes<'_, S> {
         let s = self.s;
         let floored = s.floor(u);
         let mut at = floored;
+        if axis.folds {
+            self.note_far(floored);
+            return (self.folded(floored, axis), s.mask(0));
+        }
         if let Wrap::Repeat | Wrap::Mirror = axis.wrap {
-            let size = s.and(floored, s.splat(!SIGN));
-            let far = s.both(s.less(size, s.splat(INFINITY)), s.not(s.less(size, self.number(REPEATS_BELOW))));
-            self.large = s.either(self.large, far);
+            self.note_far(floored);
             let times = s.floor(s.mul(s.add(floored, s.splat(HALF)), axis.inverse));
             at = s.fma(times, axis.period, floored);
             if axis.wrap == Wrap::Mirror {
@@ -115,9 +105,36 @@ impl<S: Simd> Lanes<'_, S> {
         (s.to_int(inside), beyond)
     }
 
+    /// Two floored coordinates, one more than the other, as [`Lanes::wrapped`].
+    #[inline(always)]
+    pub(super) fn neighbours(&mut self, [low, high]: [S::V; 2], axis: &Axis<S::V>) -> [(S::V, S::M); 2] {
+        if axis.folds {
+            // A step further than the bound is exact, too.
+            self.note_far(low);
+            let none = self.s.mask(0);
+            return [(self.folded(low, axis), none), (self.folded(high, axis), none)];
+        }
+        [self.wrapped(low, axis), self.wrapped(high, axis)]
+    }
+
+    /// Notes lanes in which a repeated coordinate is finite and too large.
+    #[inline(always)]
+    fn note_far(&mut self, floored: S::V) {
+        let s = self.s;
+        let size = s.and(floored, s.splat(!SIGN));
+        let far = s.both(s.less(size, s.splat(INFINITY)), s.not(s.less(size, self.number(REPEATS_BELOW))));
+        self.large = s.either(self.large, far);
+    }
+
+    /// A floored coordinate modulo a power of two. Those without an integer become the lowest one, whose remainder is 0.
+    #[inline(always)]
+    fn folded(&self, floored: S::V, axis: &Axis<S::V>) -> S::V {
+        self.s.and(self.s.to_int(floored), self.s.to_int(axis.last))
+    }
+
     /// Whether all lanes have the same bits.
     #[inline(always)]
-    fn are_same(&self, a: S::V) -> bool {
+    pub(super) fn are_same(&self, a: S::V) -> bool {
         self.s.bits(self.s.not(self.s.equal_bits(a, self.s.splat(self.s.first_lane(a))))) == 0
     }
 
@@ -144,8 +161,8 @@ impl<S: Simd> Lanes<'_, S> {
             let same = s.repeated(array, s.first_lane(index));
             return each!(4, channel => s.quad_lane(same, channel as u8));
         }
-        // A black box keeps places in memory, where they are read one by one.
-        let of = &black_box(Whole::new(s, array, index));
+        let mut halves = [0; 16];
+        let of = &Whole::new(s, array, index, &mut halves);
         self.channels(each!(4, place => s.quarters(of, place)))
     }
 
@@ -162,18 +179,25 @@ impl<S: Simd> Lanes<'_, S> {
     #[inline(always)]
     pub(super) fn weighed(&self, array: Array<'_>, corners: [S::V; 4], [across, down]: [S::V; 2]) -> [S::V; 4] {
         let s = self.s;
+        let [mut first, mut second, mut third, mut fourth] = [[0; 16]; 4];
         // Where the first and the last one are the same for all lanes, so are the others.
         let sums = if self.are_same(corners[0]) && self.are_same(corners[3]) {
             let at = each!(4, n => s.repeated(array, s.first_lane(corners[n])));
             each!(4, place => self.weighed_at(place, at, across, down))
         } else if self.are_beside(corners[0], corners[1]) && self.are_beside(corners[2], corners[3]) {
-            let [above, below] = &black_box(each!(2, row => Whole::new(s, array, corners[2 * row])));
+            let above = &Whole::new(s, array, corners[0], &mut first);
+            let below = &Whole::new(s, array, corners[2], &mut second);
             each!(4, place => {
                 let ([a, b], [c, d]) = (s.pairs(above, place), s.pairs(below, place));
                 self.weighed_at(place, [a, b, c, d], across, down)
             })
         } else {
-            let of = &black_box(each!(4, n => Whole::new(s, array, corners[n])));
+            let of = &[
+                Whole::new(s, array, corners[0], &mut first),
+                Whole::new(s, array, corners[1], &mut second),
+                Whole::new(s, array, corners[2], &mut third),
+                Whole::new(s, array, corners[3], &mut fourth),
+            ];
             each!(4, place => self.weighed_at(place, each!(4, n => s.quarters(&of[n], place)), across, down))
         };
         let found = self.channels(sums);
@@ -215,10 +239,10 @@ impl<S: Simd> Lanes<'_, S> {
             return Some(self.bordered(of, x, y));
         }
         let half = s.splat(HALF);
-        let ([left, right], weight_x) = self.split(s.sub(u, half));
-        let ([above, below], weight_y) = self.split(s.sub(v, half));
-        let (left, right) = (self.wrapped(left, &across), self.wrapped(right, &across));
-        let rows = [self.wrapped(above, &down), self.wrapped(below, &down)];
+        let (columns, weight_x) = self.split(s.sub(u, half));
+        let (rows, weight_y) = self.split(s.sub(v, half));
+        let [left, right] = self.neighbours(columns, &across);
+        let rows = self.neighbours(rows, &down);
         if WEIGHED {
             let [above, below] = each!(2, row => s.mul_int(rows[row].0, s.splat(texels.pitch)));
             let corners = [(left, above), (right, above), (left, below), (right, below)];

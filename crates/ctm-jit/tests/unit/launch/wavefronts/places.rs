@@ -3,7 +3,7 @@
 use super::*;
 use ctm_exec::GroupSize;
 use ctm_exec::r700::interp::Order;
-use ctm_exec::r700::{Constants, Plane};
+use ctm_exec::r700::{Constants, Divisor, Plane};
 use ctm_isa::r700::Program;
 
 #[test]
@@ -18,7 +18,11 @@ fn lanes_lie_and_start_where_the_reference_has_them() {
             for (i0, j0, i1, j1) in [(0, 0, 63, 3), (1, 1, 40, 8), (3, 2, 3, 2), (0, 5, 6, 40), (2, 0, 129, 0)] {
                 let domain = Domain { i0, j0, i1, j1 };
                 let Some(wavefront) = GroupSize::new(lanes) else { panic!("{lanes} lanes") };
-                let launch = Launch { stage, wavefront, planes: &planes, ..Launch::new(&program, &constants, domain) };
+                // Some elements are divided.
+                let divisor = Divisor { of: [0.3, 0.07, 0.011], elements: &[(1, 0b1011)] };
+                let divisor = (lanes != 32).then_some(divisor);
+                let launch =
+                    Launch { stage, wavefront, planes: &planes, divisor, ..Launch::new(&program, &constants, domain) };
                 let (order, waves) = (Order::of(&launch), Waves::of(&launch));
                 assert_eq!(waves.count(), order.count(&launch), "{launch:?}");
                 let (mut places, mut rows) = (Places::new(), vec![[0; LANES]; variables.len()]);
@@ -38,7 +42,9 @@ fn lanes_lie_and_start_where_the_reference_has_them() {
                         assert_eq!(places.position(lane), at, "{stage:?}, {lanes} lanes, {domain:?}");
                         assert_eq!(places.inside >> lane & 1 == 1, domain.contains(at));
                         for (n, row) in rows.iter().enumerate() {
-                            assert_eq!(row[lane], planes[n / 4].at(at.i.into(), at.j.into())[n % 4]);
+                            let ([i, j], plane) = ([at.i, at.j].map(i64::from), &planes[n / 4]);
+                            let expected = divisor.map_or_else(|| plane.at(i, j), |divisor| divisor.at(plane, i, j));
+                            assert_eq!(row[lane], expected[n % 4]);
                         }
                     }
                     assert_eq!(places.inside & !mask_of(places.lanes), 0);
