@@ -122,9 +122,9 @@ pub(super) fn colour(registers: &Registers, n: u32) -> Result<Option<Colour>, Er
         _ if registers.nth(Out::OUT_SIGN, output) != 0 => NumberType::Snorm,
         _ => NumberType::Unorm,
     };
-    // Constants of cells of 8 and 10 bits, and of four half floats, have the slots of masks. Those of all others, which the driver's list of formats that are
+    // Constants of cells of 8 and 10 bits without signs, and of four half floats, have the slots of masks. Those of all others, which the driver's list of formats that are
     // blended lacks, come by the names of the slots.
-    let like_masks = matches!(kind, 0 | 1 | 18);
+    let like_masks = matches!(kind, 0 | 1 | 18) && number != NumberType::Snorm;
     let (mut mask, mut slots_of) = (0, BY_NAME);
     for (&select, &(_, slot)) in order.iter().zip(fields) {
         let channel = if select == ALPHA { 3 } else { select as usize - 1 };
