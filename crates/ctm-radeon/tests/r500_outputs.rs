@@ -116,6 +116,13 @@ fn constants_of_blending_have_the_form_of_the_target() {
     // 8 bits: red in the lowest component, whose slot is named blue.
     let bytes = draw("ARGB8888", "C4_8, C0_SEL: RED, C1_SEL: GREEN, C2_SEL: BLUE, C3_SEL: ALPHA", tens);
     assert_eq!(bytes[..4], [102, 204, 51, 153]);
+    let bits = draw("ARGB2101010", "C4_10, C0_SEL: RED, C1_SEL: GREEN, C2_SEL: BLUE, C3_SEL: ALPHA", tens);
+    assert_eq!(u32::from_le_bytes(bits[..4].try_into().unwrap()), 2 << 30 | 409 << 20 | 819 << 10 | 204);
+    // One component of 8 bits has the slot named green, where the driver puts red or alpha; of two, the second has the slot named blue.
+    let alpha = ["{RED: 204, ALPHA: 614}", "{BLUE: 409, GREEN: 614}"];
+    assert_eq!(draw("I8", "C4_8, C2_SEL: ALPHA", alpha)[0], 153);
+    let green = ["{RED: 204, ALPHA: 614}", "{BLUE: 819, GREEN: 819}"];
+    assert_eq!(draw("UV88", "C4_8, C2_SEL: RED, C0_SEL: GREEN", green)[..2], [51, 204]);
     // 1, 2, 0.5 and 0.25 as half floats, red in the slot named blue.
     let halves = ["{RED: 0x3800, ALPHA: 0x3400}", "{BLUE: 0x3c00, GREEN: 0x4000}"];
     let bytes = draw("ARGB16161616", "C4_16_FP, C0_SEL: RED, C1_SEL: GREEN, C2_SEL: BLUE, C3_SEL: ALPHA", halves);

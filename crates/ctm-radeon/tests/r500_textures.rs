@@ -335,7 +335,11 @@ fn borders_have_the_format_of_the_texture() {
     };
     for (format, border, expected) in [
         ("TXFORMAT: 12", 0xff66_3300, [0.0, 0.2, 0.4, 1.0]),
-        ("TXFORMAT: 10", 0xf036, [0.0, 0.2, 0.4, 1.0]),
+        // The words that Mesa's driver writes for 0.1, 0.9, 0.5 and 0.8 as red, green, blue and alpha, where the texel's lowest field is blue.
+        ("TXFORMAT: 10", 0xc1e8, [8.0 / 15.0, 14.0 / 15.0, 1.0 / 15.0, 0.8]),
+        ("TXFORMAT: 11", 0x8f90, [16.0 / 31.0, 28.0 / 31.0, 3.0 / 31.0, 1.0]),
+        ("TXFORMAT: 5", 0x3a, [2.0 / 3.0, 6.0 / 7.0, 1.0 / 7.0, 1.0]),
+        ("TXFORMAT: 2", 0xc1, [1.0 / 15.0, 0.8, 0.0, 1.0]),
         ("TXFORMAT: 4", 0xffff_0000, [0.0, 1.0, 0.0, 1.0]),
         ("TXFORMAT: 13", 0xc000_03ff, [1.0, 0.0, 0.0, 1.0]),
         ("TXFORMAT: 15", 0xff00_00ff, [0.0, 0.0, 1.0, 1.0]),

@@ -314,3 +314,31 @@ REGISTERS one
         pixels[9]
     );
 }
+
+/// An element of eight floats fills two vectors: here position and colour.
+#[test]
+fn eight_floats_are_two_vectors() {
+    let state = "REGISTERS
+    VAP_PROG_STREAM_CNTL_0 = {DATA_TYPE_0: FLOAT_8, DST_VEC_LOC_0: 2, LAST_VEC_0: 1}
+REGISTERS
+    VAP_VTX_SIZE = 8
+REGISTERS
+    VAP_OUT_VTX_FMT_0 = 1
+    VAP_OUT_VTX_FMT_1 = 4
+REGISTERS
+    RS_IP_0 = 0xc2040
+REGISTERS
+    RS_INST_0 = 0x10
+";
+    let words: String = SQUARE
+        .iter()
+        .flat_map(|position| position.iter().chain(&[1.0, 0.2, 0.4, 0.6]))
+        .map(|x| format!(", word={x:?}"))
+        .collect();
+    let draw = format!(
+        "3D_DRAW_IMMD_2 initiator={{PRIM_TYPE: TRIANGLE_STRIP, PRIM_WALK: VERTEX_EMBEDDED, NUM_VERTICES: 4}}{words}\n"
+    );
+    let pixels = drawn(&[STATE, state, &program("mov o0, v2\nmov o1, v3\n"), &draw], &[]);
+    assert_eq!(covered(&pixels), [0, 0, 7, 7]);
+    assert_eq!(at(&pixels, 3, 4), [255, 51, 102, 153]);
+}

@@ -102,7 +102,7 @@ pub(super) fn colour(registers: &Registers, n: u32) -> Result<Option<Colour>, Er
         (3, 0) => (Data::Fmt1_5_5_5, &[(0, 0), (1, 1), (2, 2), (3, 3)]),
         (15, 0) => (Data::Fmt4_4_4_4, &[(0, 0), (1, 1), (2, 2), (3, 3)]),
         (5, 1) => (Data::Fmt2_10_10_10, &[(0, 0), (1, 1), (2, 2), (3, 3)]),
-        (9, 0) => (Data::Fmt8, &[(2, 2)]),
+        (9, 0) => (Data::Fmt8, &[(2, 1)]),
         (13, 0) => (Data::Fmt8_8, &[(2, 2), (0, 0)]),
         (13, 3) => (Data::Fmt16, &[(0, 0)]),
         (13, 16) => (Data::Fmt16Float, &[(0, 0)]),
@@ -122,9 +122,9 @@ pub(super) fn colour(registers: &Registers, n: u32) -> Result<Option<Colour>, Er
         _ if registers.nth(Out::OUT_SIGN, output) != 0 => NumberType::Snorm,
         _ => NumberType::Unorm,
     };
-    // Constants of cells of 8 and 10 bits, and of four half floats, have the slots of masks. Those of all others, which the driver's list of formats that are
-    // blended lacks, come by the names of the slots.
-    let like_masks = matches!(kind, 0 | 1 | 18);
+    // Constants of cells of 8 bits and less without signs, and of four half floats, have the slots of masks; all others come by the names of the slots, as the driver
+    // writes them.
+    let like_masks = matches!(kind, 0 | 18) && number != NumberType::Snorm;
     let (mut mask, mut slots_of) = (0, BY_NAME);
     for (&select, &(_, slot)) in order.iter().zip(fields) {
         let channel = if select == ALPHA { 3 } else { select as usize - 1 };

@@ -397,11 +397,10 @@ impl TextureUnit<'_> {
 ///
 /// | texels of | the register holds |
 /// |---|---|
-/// | 4, 5, 6 and 2 or 3 bits | the texel's fields, of which the first and the third change places |
 /// | 8 bits, compressed colours, four elements of more bits | four bytes; of compressed colours the first and the third change places |
 /// | two elements of 8 bits in sRGB | two bytes, of which the second is an alpha |
 /// | ATI1N | four bits, the second of four components |
-/// | 10 bits, one or two of 16 bits, one of 32 bits | the texel |
+/// | 2 to 6 bits, 10 bits, one or two of 16 bits, one of 32 bits | the texel |
 /// | depth | the depth, in its place |
 fn border_components(data: DataFormat, word: u32, is_signed: bool, gamma: bool) -> [u32; 4] {
     use DataFormat as Data;
@@ -416,13 +415,9 @@ fn border_components(data: DataFormat, word: u32, is_signed: bool, gamma: bool) 
     };
     let swapped = |[x, y, z, w]: [u32; 4]| [z, y, x, w];
     match data {
-        Data::Fmt3_3_2 => {
-            let part = |at, width| (bits_at(word, at, width) as f32 / (one_bit(width) - 1) as f32).to_bits();
-            [part(5, 3), part(2, 3), part(0, 2), 1f32.to_bits()]
+        Data::Fmt3_3_2 | Data::Fmt4_4 | Data::Fmt4_4_4_4 | Data::Fmt5_6_5 | Data::Fmt1_5_5_5 | Data::Fmt6_5_5 => {
+            unsigned(data)
         }
-        Data::Fmt4_4 | Data::Fmt4_4_4_4 => swapped(unsigned(Data::Fmt4_4_4_4)),
-        Data::Fmt5_6_5 => swapped(unsigned(Data::Fmt5_6_5)),
-        Data::Fmt1_5_5_5 | Data::Fmt6_5_5 => swapped(unsigned(Data::Fmt1_5_5_5)),
         Data::FmtBc4 => [unsigned(Data::Fmt4_4_4_4)[1], 0, 0, 1f32.to_bits()],
         Data::FmtBc1 | Data::FmtBc2 | Data::FmtBc3 => {
             let bytes = swapped(unsigned(Data::Fmt8_8_8_8));

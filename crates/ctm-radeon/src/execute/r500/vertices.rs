@@ -35,6 +35,7 @@ struct Element {
 
 /// The names of types by their numbers are those of the table of registers.
 const FLOAT_4: u32 = 3;
+const FLOAT_8: u32 = 10;
 
 impl Element {
     /// Dwords of the type; `None` for those that are not fetched.
@@ -43,6 +44,7 @@ impl Element {
             0..=FLOAT_4 => Some(self.kind + 1),
             4..=6 | 8 | 9 | 11 => Some(1),
             7 | 12 => Some(2),
+            FLOAT_8 => Some(8),
             _ => None,
         }
     }
@@ -76,7 +78,7 @@ impl Element {
             self.number(bits, width).to_bits()
         };
         match self.kind {
-            0..=FLOAT_4 => all[..=self.kind as usize].copy_from_slice(&words[..=self.kind as usize]),
+            0..=FLOAT_4 => (0..=self.kind as usize).for_each(|n| all[n] = word(n)),
             4 => all = [part(0, 8), part(8, 8), part(16, 8), part(24, 8)],
             5 => all = [part(16, 8), part(8, 8), part(0, 8), part(24, 8)],
             6 => all[..2].copy_from_slice(&[part(0, 16), part(16, 16)]),
@@ -91,8 +93,14 @@ impl Element {
         all
     }
 
-    /// Loads it into its vector.
+    /// Loads it into its vector. Eight floats go to two vectors, one after the other, both with the selects of the element (UNVERIFIED: no driver uses them).
     fn load(self, words: &[u32], vectors: &mut [[u32; 4]; INPUTS]) {
+        if self.kind == FLOAT_8 {
+            let (first, second) = words.split_at(words.len().min(4));
+            let four = Self { kind: FLOAT_4, ..self };
+            four.load(first, vectors);
+            return Self { vector: self.vector + 1, ..four }.load(second, vectors);
+        }
         let all = self.components(words);
         let Some(vector) = vectors.get_mut(self.vector as usize) else { return };
         for (n, (to, select)) in vector.iter_mut().zip(self.selects).enumerate() {
@@ -206,9 +214,9 @@ impl Device {
             let mut at = 0;
             for element in &elements {
                 let count = element.dwords().unwrap_or(0) as usize;
-                let mut of = [0; 4];
+                let mut of = [0; 8];
                 of.iter_mut().zip(words.get(at..).unwrap_or_default()).for_each(|(to, word)| *to = *word);
-                element.load(&of[..count.min(4)], &mut vectors);
+                element.load(&of[..count.min(8)], &mut vectors);
                 at += count + element.skip as usize;
             }
             all.push(vectors);
