@@ -53,13 +53,15 @@ pub(super) fn job(files: &[(String, Vec<u8>)]) -> Result<Option<(String, String)
         // Vertex programs of the R5xx come with a pixel program of X1K.
         DroppedPrograms { vertex: Some(vertex), other: Some(pixel), .. }
         | DroppedPrograms { vertex: Some(vertex), pixel: Some(pixel), .. }
-            if has_extension(Path::new(vertex), &["pvs"]) == !has_extension(Path::new(pixel), &["psh"]) =>
+            if has_extension(Path::new(vertex), &["pvs"]) != has_extension(Path::new(pixel), &["psh"]) =>
         {
             let both = [vertex, pixel].map(quoted).join(", ");
             (vertex, format!("programs = [{both}]\nmesh = \"quad\"\nsize = [{SIDE}, {SIDE}]\n"))
         }
         DroppedPrograms { vertex: Some(vertex), .. } => {
-            return Err(format!("{vertex} is a vertex program, which needs a pixel program (.psh, or .x1k for a .pvs): drop both"));
+            return Err(format!(
+                "{vertex} is a vertex program, which needs a pixel program (.psh, or .x1k for a .pvs): drop both"
+            ));
         }
         DroppedPrograms { pixel: Some(program), .. } | DroppedPrograms { other: Some(program), .. } => {
             let last = SIDE - 1;
