@@ -33,6 +33,9 @@ pub struct Facts {
     unflushed: Vars,
     /// Variables that may hold a NaN.
     nans: Vars,
+    /// Variables whose NaNs are made canonical where they are read with visible bits, not where they are written:
+    /// sums of loops that end in an output.
+    pub deferred: VarSet,
     /// The count of uniform values before the computed ones, and of each computed one whether it is no denormal.
     uniforms: (usize, Vec<bool>),
     /// The analysis results of each block's vectors.
@@ -100,7 +103,7 @@ impl Facts {
         let uniforms = (code.given_uniforms(), code.computed.iter().map(is_arithmetic).collect());
         let (seen, mut unflushed, mut nans) = (Vars::NONE, Vars::NONE, Vars::NONE);
         start.iter().for_each(|&var| [&mut unflushed, &mut nans].into_iter().for_each(|vars| vars.insert(var)));
-        let mut facts = Self { seen, unflushed, nans, uniforms, blocks: Vec::new() };
+        let mut facts = Self { seen, unflushed, nans, deferred: VarSet::NONE, uniforms, blocks: Vec::new() };
         let mut blocks: Vec<_> = code.blocks.iter().map(|block| Vec::with_capacity(block.ops.len())).collect();
         // The sets of variables only grow.
         loop {
@@ -115,7 +118,42 @@ impl Facts {
         code.blocks.iter().zip(&mut blocks).filter(chooses).for_each(|(block, known)| find_menders(block, known));
         facts.blocks = blocks;
         facts.find_seen(code);
+        if code.blocks.iter().any(|block| block.loops > 0) {
+            facts.deferred = facts.worth_deferring(code, start);
+            if facts.deferred != VarSet::NONE {
+                facts.find_seen(code);
+            }
+        }
         facts
+    }
+
+    /// Registers that hold results of arithmetic only, and that loops write more often than others read their bits.
+    fn worth_deferring(&self, code: &Code, start: &[Var]) -> VarSet {
+        let other = with_other_nans(code, start);
+        // By variable: NaN tests at writes, less those at reads. A loop counts as eight iterations.
+        let mut gain = vec![0i64; Var::export(0, 0).index()];
+        for (block, of) in code.blocks.iter().zip(&self.blocks) {
+            let weight = 1i64 << (3 * u32::from(block.loops.min(8)));
+            for (op, &Known { seen, .. }) in block.ops.iter().zip(of) {
+                match *op {
+                    Op::Set { var, value, .. }
+                        if var.export_index().is_none()
+                            && matches!(
+                                block.ops[value.index()],
+                                Op::Unit(..) | Op::Dot(..) | Op::Alu { clamp: false, .. }
+                            ) =>
+                    {
+                        gain[var.index()] += weight;
+                    }
+                    Op::Get(var) if seen && var.export_index().is_none() => gain[var.index()] -= weight,
+                    _ => {}
+                }
+            }
+        }
+        let mut deferred = VarSet::NONE;
+        let gains = gain.iter().zip(0..).filter(|(gain, _)| **gain > 0).map(|(_, var)| Var(var));
+        gains.filter(|&var| self.seen.all.contains(var) && !other.contains(var)).for_each(|var| deferred.insert(var));
+        deferred
     }
 
     /// Finds the visible vectors. Most stored values are read in later blocks, so the last block comes first.
@@ -204,7 +242,7 @@ impl Facts {
                     see(b, own && !mends);
                 }
                 Op::Cube { .. } | Op::Unit(..) | Op::Dot(..) => {}
-                Op::Set { var, value, .. } => see(value, self.seen.ask(var)),
+                Op::Set { var, value, .. } => see(value, !self.deferred.contains(var) && self.seen.ask(var)),
                 _ => {
                     op.reads().for_each(|value| see(value, true));
                     if let Op::GetRelative { file: RegisterFile::Gprs(gprs), element, .. } = *op
@@ -241,6 +279,46 @@ fn is_arithmetic(op: &Op) -> bool {
     match *op {
         Op::Alu { op, .. } => !op.info().is_choice() && !op.info().is_integer(),
         _ => matches!(op, Op::Unit(..) | Op::Dot(..)),
+    }
+}
+
+/// Variables that may hold a NaN other than the canonical one, or are accessed at an index: such reads make none canonical.
+fn with_other_nans(code: &Code, start: &[Var]) -> VarSet {
+    let mut other = Vars::NONE;
+    start.iter().for_each(|&var| other.insert(var));
+    for op in code.blocks.iter().flat_map(|block| &block.ops) {
+        if let Op::GetRelative { file: RegisterFile::Gprs(gprs), element, .. } | Op::SetRelative { gprs, element, .. } =
+            *op
+        {
+            indexed(gprs, element).for_each(|var| other.insert(var));
+        }
+    }
+    loop {
+        for block in &code.blocks {
+            let mut canonical: Vec<bool> = Vec::with_capacity(block.ops.len());
+            for op in &block.ops {
+                let is = |value: Value| canonical[value.index()];
+                let holds = match *op {
+                    Op::Bits(bits) => bits == NAN || !f32::from_bits(bits).is_nan(),
+                    Op::Get(var) => !other.ask(var),
+                    Op::QuadLane(a, _) => is(a),
+                    Op::Select([_, a, b]) => is(a) && is(b),
+                    Op::Alu { op, operands: [_, b, c], clamp, .. } if op.info().is_choice() => {
+                        clamp && !op.info().is_integer() || is(b) && is(c)
+                    }
+                    ref op => is_arithmetic(op),
+                };
+                if let Op::Set { var, value, .. } = *op
+                    && !is(value)
+                {
+                    other.insert(var);
+                }
+                canonical.push(holds);
+            }
+        }
+        if !other.asks_again() {
+            return other.all;
+        }
     }
 }
 

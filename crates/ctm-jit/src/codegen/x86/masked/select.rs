@@ -307,11 +307,15 @@ impl<'a> Select<'a> {
             Op::Get(var) => {
                 let vector = self.vars[var.index()]?;
                 let stays = plan.of[place].store > plan.of[place].last;
-                if stays {
+                let mends = plan.known[place].shows_nan() && self.given.facts.deferred.contains(var);
+                if stays && !mends {
                     return Some(Src::Vector(vector));
                 }
                 let dst = self.fresh();
                 self.push(Lir::Copy(dst, Src::Vector(vector)));
+                if mends {
+                    self.one_nan(dst);
+                }
                 return Some(Src::Vector(dst));
             }
             Op::Set { var, value, under } => {
