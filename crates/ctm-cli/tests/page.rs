@@ -475,7 +475,7 @@ fn a_newcomer_finds_why_a_pixel_of_the_cube_is_dark() {
     browser.until(READY);
     // The cube, from the gallery, where a sentence says what to do.
     browser.evaluate("document.querySelector('#programs').click()");
-    browser.until("document.querySelectorAll('#gallery .card').length === 29");
+    browser.until("document.querySelectorAll('#gallery .card').length === 30");
     let card = "[...document.querySelectorAll('#gallery .card')].find((c) => c.textContent.includes('draw/cube'))";
     browser.until(&format!("{card}.textContent.includes('why it is dark')"));
     browser.until("document.querySelectorAll('#gallery img').length >= 2");
