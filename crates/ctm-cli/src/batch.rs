@@ -83,13 +83,14 @@ fn parsed(line: &str) -> Result<(PathBuf, Option<IsaName>, Vec<GivenFlag>), JobE
     Ok((file, isa, flags))
 }
 
-/// Launches of at most so many processors take less time in the interpreter than the compilation of their program.
+/// The interpreter runs so many processors in less time than their program takes to compile.
 const FEW_PROCESSORS: u64 = 128;
 
-/// Whether a job that names no engine has small launches only.
+/// Whether all launches of a job that names no engine have few processors together.
 fn is_small(job: &Job) -> bool {
     let is_open = job.run.engine.place.is_none() && std::env::var_os(EngineKind::ENVIRONMENT).is_none();
-    is_open && job.passes.iter().all(|pass| pass.domain.processors() <= FEW_PROCESSORS)
+    let processors: u64 = job.passes.iter().map(|pass| pass.domain.processors()).sum();
+    is_open && processors.saturating_mul(job.repeat.into()) <= FEW_PROCESSORS
 }
 
 /// Runs the job of a line; its object as text, and its exit code.

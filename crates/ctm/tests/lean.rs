@@ -14,7 +14,7 @@ fn the_default_features_bring_few_crates() {
     tree.args(["tree", "--package", "close-to-metal", "--edges", "normal", "--prefix", "none", "--format", "{p}"])
         .args(["--locked", "--offline"])
         .current_dir(root)
-        // Only what the library itself selects.
+        // Features of other packages of the workspace do not count.
         .env_remove("CARGO_RESOLVER_FEATURE_UNIFICATION");
     let output = tree.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

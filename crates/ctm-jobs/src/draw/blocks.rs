@@ -1,6 +1,6 @@
 //! Uniform blocks, constant buffers and attributes from arrays; and numbers that uniforms with usual names get from the camera and the mesh.
 
-use super::bound::{BANKS, BoundPair, BoundPvs, CONSTANTS_OF_BUFFER, DrawPrograms, PreparedDraw};
+use super::bound::{BANKS, BoundPair, CONSTANTS_OF_BUFFER, DrawPrograms, PreparedDraw};
 use super::camera::Camera;
 use super::matrices::{MatrixKind, names_joints, names_morph_weights};
 use super::pair::{Attribute, Part};
@@ -261,6 +261,11 @@ fn bare_name(name: &str) -> String {
     name.trim_start_matches("vs:").trim_start_matches("ps:").to_owned()
 }
 
+/// The names of the blocks that a draw gives.
+fn given_blocks(plan: &DrawPlan) -> Vec<String> {
+    plan.blocks.iter().map(|block| bare_name(&block.slot.register("cb"))).collect()
+}
+
 /// `bones[3]`: the name of the array and the number of the element.
 pub(super) fn element_of(name: &str) -> Option<(&str, usize)> {
     let (array, rest) = name.rsplit_once('[')?;
@@ -290,11 +295,14 @@ impl PreparedDraw<'_> {
     /// Gives uniforms with usual names the joints and the morph weights of the mesh, and notes those that get
     /// matrices of the first camera, or of the default one.
     pub(super) fn usual_numbers(&mut self) -> Result<(), Error> {
-        if let DrawPrograms::X1k(bound) = &self.programs {
-            self.usual = bound.vertex.as_ref().map(BoundPvs::matrices).unwrap_or_default();
-            return self.choose_usual(&[]);
-        }
-        let DrawPrograms::Pair(bound) = &mut self.programs else { return Ok(()) };
+        let bound = match &mut self.programs {
+            DrawPrograms::Pair(bound) => bound,
+            DrawPrograms::X1k(bound) => {
+                let Some(vertex) = &bound.vertex else { return Ok(()) };
+                self.usual = vertex.matrices();
+                return self.choose_usual(&[]);
+            }
+        };
         let mut all: Vec<Uniform> = Vec::new();
         for uniform in [&bound.pair.vertex, &bound.pair.pixel].into_iter().flat_map(|part| part.all_uniforms()) {
             if all.iter().all(|known| known.name != uniform.name) {
@@ -338,8 +346,7 @@ impl PreparedDraw<'_> {
             }
             self.from_mesh.push(uniform.name);
         }
-        let plan = self.plan;
-        let blocks: Vec<String> = plan.blocks.iter().map(|block| bare_name(&block.slot.register("cb"))).collect();
+        let blocks = given_blocks(self.plan);
         let members: Vec<String> = [&bound.pair.vertex, &bound.pair.pixel]
             .into_iter()
             .flat_map(|part| part.blocks())
@@ -355,7 +362,7 @@ impl PreparedDraw<'_> {
         let plan = self.plan;
         let named = plan.constants.iter().map(|c| &c.0).chain(plan.cameras.iter().map(|c| &c.0));
         let given: Vec<String> = named.map(|slot| bare_name(&slot.register("c"))).collect();
-        let blocks: Vec<String> = plan.blocks.iter().map(|block| bare_name(&block.slot.register("cb"))).collect();
+        let blocks = given_blocks(plan);
         let is_given = |name: &String| given.contains(name) || blocks.contains(name) || members.contains(name);
         self.usual.retain(|(name, _)| !is_given(name));
         if plan.cameras.is_empty() && !self.usual.is_empty() {
@@ -374,22 +381,20 @@ impl PreparedDraw<'_> {
     /// Sets the matrices of uniforms with usual names.
     pub(super) fn usual_matrices(&mut self, width_by_height: f32, time: f32) -> Result<(), Error> {
         let camera = self.plan.cameras.first().map_or_else(Camera::default, |(_, camera)| *camera);
-        let bound = match &mut self.programs {
-            DrawPrograms::Pair(bound) => bound,
-            DrawPrograms::X1k(bound) => {
-                let Some(vertex) = &mut bound.vertex else { return Ok(()) };
-                for (name, kind) in &self.usual {
-                    let numbers = vertex.matrix_numbers(name, &camera.matrix_of(*kind, width_by_height, time));
-                    let bits: Vec<u32> = numbers.iter().map(|number| number.to_bits()).collect();
-                    vertex.constant(name, &bits)?;
-                }
-                return Ok(());
-            }
-        };
+        let bits = |numbers: Vec<f32>| numbers.into_iter().map(f32::to_bits).collect::<Vec<u32>>();
         for (name, kind) in &self.usual {
-            let numbers = bound.matrix_numbers(name, &camera.matrix_of(*kind, width_by_height, time));
-            let bits: Vec<u32> = numbers.iter().map(|number| number.to_bits()).collect();
-            bound.uniform(&[0, 1], name, &bits)?;
+            let matrix = camera.matrix_of(*kind, width_by_height, time);
+            match &mut self.programs {
+                DrawPrograms::Pair(bound) => {
+                    let numbers = bits(bound.matrix_numbers(name, &matrix));
+                    bound.uniform(&[0, 1], name, &numbers)?;
+                }
+                DrawPrograms::X1k(bound) => {
+                    let Some(vertex) = &mut bound.vertex else { continue };
+                    let numbers = bits(vertex.matrix_numbers(name, &matrix));
+                    vertex.constant(name, &numbers)?;
+                }
+            }
         }
         Ok(())
     }

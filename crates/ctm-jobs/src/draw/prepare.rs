@@ -137,6 +137,9 @@ impl Drawing {
         let mut findings = Vec::new();
         let programs = match plan.programs.as_slice() {
             [one @ ProgramSource::File(path)] if is_x1k(path) => DrawPrograms::X1k(Box::new(BoundX1k::new(one)?)),
+            [one @ ProgramSource::Bytes(_, name)] if is_x1k(Path::new(&**name)) => {
+                DrawPrograms::X1k(Box::new(BoundX1k::new(one)?))
+            }
             [one @ ProgramSource::Given(program)] if program.as_x1k().is_some() => {
                 DrawPrograms::X1k(Box::new(BoundX1k::new(one)?))
             }

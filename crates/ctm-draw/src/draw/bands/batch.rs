@@ -215,7 +215,7 @@ impl Batch<'_, '_, '_, '_> {
         let Some(covered) = self.test(band, &piece.setup, covered) else { return Ok(true) };
         let merger = &mut self.mergers[band];
         let fault = |fault| DrawError::Program { stage: "pixel", fault };
-        // Where blending reads what is there, code blends faster than rows are.
+        // One colour for all pixels is merged at once, unless blending reads the target: compiled code does that faster.
         let is_one = staged != 0 && !(is_merged && merger.reads_stored());
         if is_one && starts.are_uniform() && over.is_uniform(shader) {
             let colours = shader.run_one(&starts, staged).map_err(fault)?;

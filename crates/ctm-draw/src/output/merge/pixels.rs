@@ -1,4 +1,4 @@
-//! Single pixels: what the program decides, late tests, colours, resolves.
+//! Single pixels: kills and coverage of the program, late tests, colours, resolves.
 
 use super::{Exported, Merger};
 use crate::output::watch::{Ending, Stored};
@@ -145,7 +145,7 @@ impl Merger<'_, '_> {
             }
             sum.iter_mut().zip(colour).for_each(|(sum, bits)| *sum += f64::from(f32::from_bits(bits)));
         }
-        // Integers have no mean: the first sample stands for all.
+        // Integers have no mean: the first sample is the result.
         let mean = if from.colours.format().number.is_integer() {
             first
         } else {

@@ -4,7 +4,9 @@ use super::super::device::{Device, DrawOptions, Placed};
 use super::super::memory::{GpuMemory, borrow};
 use super::super::outline::TargetPicture;
 use super::super::registers::Registers;
-use super::inputs::{ProgramInput, SOURCES, colour_value, components, inputs, of_back_faces, unsupported};
+use super::inputs::{
+    POINTS_TO_ONE, ProgramInput, SOURCES, colour_value, components, inputs, of_back_faces, unsupported,
+};
 use super::state::{GRID, Transform, clip_state, clips_nothing, colour_state, depth_state, raster_state};
 use super::targets::{Colour, TargetSurface, cells, colour, depth, resolved, rotate};
 use super::textures::Textures;
@@ -113,7 +115,7 @@ impl Device {
                                     _ => 0,
                                 },
                                 Some(&(set, component)) => vertex.textures[set][component],
-                                None if pointer == 63 => 1f32.to_bits(),
+                                None if pointer == POINTS_TO_ONE => 1f32.to_bits(),
                                 None => 0,
                             })
                         }

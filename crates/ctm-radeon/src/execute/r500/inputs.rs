@@ -10,10 +10,14 @@ pub(super) fn unsupported<T>(message: impl Into<String>) -> Result<T, Error> {
     Err(Error::new("unsupported-draw", message))
 }
 
+/// The pointers to a component that mean 0.0 and 1.0.
+pub(super) const POINTS_TO_ZERO: u32 = 62;
+pub(super) const POINTS_TO_ONE: u32 = 63;
+
 /// A register of the pixel program at its start: where its four values come from.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ProgramInput {
-    /// Components of texture coordinates, in the order of a vertex; 62 is 0.0, 63 is 1.0.
+    /// Components of texture coordinates, in the order of a vertex; [`POINTS_TO_ZERO`] and [`POINTS_TO_ONE`] are numbers.
     Texture([u32; 4]),
     /// A colour, and its components.
     Colour { colour: u32, format: u32 },

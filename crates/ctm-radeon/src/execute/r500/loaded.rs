@@ -1,6 +1,7 @@
 //! The programs that streams load into an R500, without a device that draws.
 
 use super::super::registers::Registers;
+use super::inputs::POINTS_TO_ZERO;
 use super::units::{FIRST_CONSTANT, UnitState, reset};
 use crate::Error;
 use crate::packets::Packets;
@@ -96,8 +97,7 @@ impl LoadedPrograms {
             if r.nth(Inst::TEX_CN, n) == 1 {
                 let ip = r.nth(Inst::TEX_ID, n);
                 let pointers = [Ip::TEX_PTR_S, Ip::TEX_PTR_T, Ip::TEX_PTR_R, Ip::TEX_PTR_Q].map(|bits| r.nth(bits, ip));
-                // 62 and 63 are numbers.
-                let component = pointers.into_iter().find(|&pointer| pointer < 62).unwrap_or(0);
+                let component = pointers.into_iter().find(|&pointer| pointer < POINTS_TO_ZERO).unwrap_or(0);
                 all.push((r.nth(Inst::TEX_ADDR, n) as u8, set(component)));
             }
         }

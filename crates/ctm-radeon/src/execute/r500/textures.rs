@@ -275,8 +275,8 @@ impl TextureUnit<'_> {
             1 => MipFilter::Nearest,
             _ => MipFilter::Linear,
         };
-        // No texture has more levels than its longest side. Without a filter between levels there is level 0 alone, whatever MAX_MIP_LEVEL says: the driver
-        // writes the least level there with and without such a filter, and OpenGL 2.1 §3.8.8 wants the base level then, which the driver makes level 0.
+        // No texture has more levels than its longest side. UNVERIFIED: without a filter between levels there is level 0 alone, for any MAX_MIP_LEVEL. The driver
+        // writes the least level there in any case, and OpenGL 2.1 §3.8.8 wants the base level, which the driver makes level 0.
         let most = if mip == MipFilter::None { 0 } else { width.max(height).max(depth).ilog2() };
         let last = self.get(Size::NUM_LEVELS).min(most);
         let finest = self.get(Filter0::MAX_MIP_LEVEL).min(last);
