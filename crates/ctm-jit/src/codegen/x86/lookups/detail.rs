@@ -4,7 +4,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "numbers index several arrays, as in the reference")]
 
-use super::levels::LevelLookup;
+use super::level_lookup::LevelLookup;
 use super::{Lanes, What};
 use ctm_exec::float::{HALF, INFINITY, ONE, SIGN};
 use ctm_exec::r700::texture::Detail;

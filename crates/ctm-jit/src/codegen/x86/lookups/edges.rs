@@ -4,7 +4,8 @@
 #![allow(clippy::needless_range_loop, reason = "numbers index several arrays, as in the reference")]
 
 use super::Lanes;
-use super::levels::{LevelLookup, Neighbours, Prepared};
+use super::level_lookup::LevelLookup;
+use super::levels::{Neighbours, Prepared};
 use ctm_exec::float::ONE;
 use ctm_exec::r700::cube::across;
 use ctm_exec::r700::sample::FACES;

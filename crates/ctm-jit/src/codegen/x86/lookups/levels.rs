@@ -4,6 +4,7 @@
 #![allow(clippy::needless_range_loop, reason = "numbers index several arrays, as in the reference")]
 
 use super::detail::Steps;
+use super::level_lookup::LevelLookup;
 use super::texels::Axis;
 use super::{Lanes, Looked, What};
 use crate::launch::wavefronts::bindings::{Levels, MOST_LEVELS, References};
@@ -14,26 +15,6 @@ use ctm_exec::r700::sample::{FACES, compared, filtered_axes, is_cube};
 use ctm_exec::r700::texture::Detail;
 use ctm_isa::r700::ops::Sel;
 use ctm_x86::simd::{Array, Simd, each};
-
-/// A lookup of a texture, with the values that all levels share.
-#[derive(Clone, Copy)]
-pub(super) struct LevelLookup<'a> {
-    pub levels: &'a Levels<'a>,
-    pub unnormalised: [bool; 3],
-    offset: [f32; 3],
-    pub what: What,
-    pub detail: Detail,
-    /// Axes that filters weigh.
-    pub axes: usize,
-    array: Array<'a>,
-    /// The kind of texture: a cube; one without slices, layers or faces.
-    pub cube: bool,
-    flat: bool,
-    /// The sampler mirrors once, or clamps halfway to the border; it has a border; its filters cross edges of cubes.
-    bends: bool,
-    has_border: bool,
-    over_edges: bool,
-}
 
 /// A level, which can differ from lane to lane.
 #[derive(Clone, Copy)]
@@ -67,18 +48,6 @@ struct Mips<S: Simd> {
 pub(super) struct Neighbours<S: Simd> {
     pub at: [(S::V, S::M); 2],
     pub weight: S::V,
-}
-
-impl LevelLookup<'_> {
-    /// Slices, layers or faces of level 0.
-    const fn slices(&self) -> f32 {
-        f32::from_bits(self.levels.tables[5][0])
-    }
-
-    /// Channels of the result.
-    pub(super) const fn channels(&self) -> usize {
-        if matches!(self.what, What::Texels) { 4 } else { 1 }
-    }
 }
 
 impl<S: Simd> Lanes<'_, S> {

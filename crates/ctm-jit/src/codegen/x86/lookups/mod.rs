@@ -9,10 +9,12 @@
 //! | `texels` | coordinates; elements of every form, in every layout |
 //! | `levels` | textures with mipmap levels, layers or faces, and all their fetches |
 //! | `detail` | gradients, levels of detail, and the steps of anisotropic lookups |
+//! | `level_lookup` | a lookup in a texture with levels |
 //! | `edges` | filters across the edges of a cube's faces, and gradients there |
 
 mod detail;
 mod edges;
+mod level_lookup;
 mod levels;
 mod texels;
 
