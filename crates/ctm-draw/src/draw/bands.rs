@@ -3,8 +3,10 @@
 //! Bands are rows of the targets with memory of their own, so that each can be drawn by a thread, in the order of primitives. Small
 //! amounts are drawn by one thread for all bands, with quads of many primitives in a launch.
 
+mod apart;
 mod batch;
 
+use self::apart::Apart;
 use self::batch::Batch;
 use crate::draw::ready::Ready;
 use crate::output::merge::Merger;
@@ -22,7 +24,7 @@ use std::sync::OnceLock;
 
 /// The approximate number of quads from which on bands are drawn by themselves. It does not depend on the number of threads, so the state after a
 /// fault does not, either.
-const MANY: u64 = 4 * PER_LAUNCH as u64;
+const MANY: u64 = 8 * PER_LAUNCH as u64;
 
 /// Pixels that wait for blending.
 const MOST_STAGED: i32 = 1 << 15;
@@ -31,7 +33,7 @@ const MOST_STAGED: i32 = 1 << 15;
 const LEAST_FILLED: u64 = 64;
 
 /// The number of quads from which on a launch with epilogues is faster than rows of exports: its fixed cost is larger.
-const LEAST_PACKED: usize = 128;
+const LEAST_MERGED: usize = 48;
 
 /// The approximate number of quads from which on untested pieces are covered block by block.
 const LEAST_BLOCKS: u64 = 12;
@@ -224,6 +226,7 @@ impl Over<'_> {
             scratch: Scratch::default(),
             exports: None,
             packed: Packed::default(),
+            apart: Apart::default(),
             staged: Staged::default(),
             shaded: [0; 2],
         };

@@ -456,6 +456,12 @@ impl<'a, 't> Merger<'a, 't> {
         }
     }
 
+    /// Counts the covered pixels of quads that a launch has merged.
+    pub(crate) fn count_written(&mut self, quads: &[ShadeQuad]) {
+        let covered = quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count() as u64;
+        self.pixels_written += if self.plans.of.iter().any(Option::is_some) { covered } else { 0 };
+    }
+
     /// Merges a quad, with what the program exported for it: the quad of this number of a launch.
     pub(crate) fn merge(&mut self, quad: &ShadeQuad, setup: &Setup, exports: Option<(&Exports, usize)>) {
         let colours = exports.map(|(exports, _)| exports.colours(self.state)).unwrap_or_default();

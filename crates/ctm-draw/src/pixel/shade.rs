@@ -1,7 +1,7 @@
 //! The pixel program for quads of any primitives: start values as rows of lanes, one launch, rows of exports.
 
 use crate::lanes::{Wide, widely};
-use crate::program::{MOST_PACKED, Packed, Runner, StageMemory, Window, X1kMemory, ints};
+use crate::program::{MOST_QUADS, Runner, StageMemory, Window, X1kMemory, ints};
 use crate::raster::QuadCoverage;
 use crate::setup::Weights;
 use crate::setup::piece::Piece;
@@ -15,7 +15,7 @@ use ctm_isa::r700::program::Stage as StageKind;
 use ctm_isa::x1k::TEMPORARIES;
 
 /// Quads of one launch.
-pub(crate) const PER_LAUNCH: usize = MOST_PACKED;
+pub(crate) const PER_LAUNCH: usize = MOST_QUADS;
 
 /// Quads whose parameters are interpolated together.
 const TOGETHER: usize = 32;
@@ -197,6 +197,15 @@ fn counts(quads: &[ShadeQuad], at: Position) -> bool {
     quad.is_some_and(|quad| quad.masks[(at.i % 2 + 2 * (at.j % 2)) as usize] != 0)
 }
 
+/// The lanes of covered pixels, as in [`Launch::covered`].
+fn covered(quads: &[ShadeQuad]) -> Vec<u64> {
+    let lanes = |quads: &[ShadeQuad]| {
+        let four = |quad: &ShadeQuad| (0..4).fold(0, |set, n| set | u64::from(quad.quad.masks[n] != 0) << n);
+        quads.iter().rev().fold(0, |set, quad| set << 4 | four(quad))
+    };
+    quads.chunks(16).map(lanes).collect()
+}
+
 /// The program that runs for quads.
 pub(crate) enum QuadProgram<'a> {
     /// With the used exports.
@@ -327,35 +336,32 @@ impl Shader<'_> {
         }
     }
 
-    /// Runs the program for these quads, with the epilogues of targets that colours replace: their elements come quad by quad.
-    pub(crate) fn run_packed(
+    /// Runs the program for these quads, no two of them at one place, with the epilogues of targets: in a window with their places.
+    pub(crate) fn run_merged(
         &self,
         (quads, pieces, vertices): (&[ShadeQuad], &[Piece], &Vertices),
         scratch: &mut Scratch,
-        (packed, epilogues): (&mut Packed, &[TargetEpilogue]),
+        (window, epilogues): (Window<'_, '_>, &[TargetEpilogue]),
     ) -> Result<(), Fault> {
         scratch.restart(4 * quads.len());
         self.parameters(scratch, quads, pieces, vertices);
         self.others(scratch, quads, pieces);
-        for of in epilogues {
-            packed[usize::from(of.target)].resize(4 * MOST_PACKED, 0);
-        }
         let start = scratch.start();
-        let domain = domain(quads);
+        let (domain, covered) = (domain(quads), covered(quads));
         let (place, counts) = (|at| place_of(quads, at), |at| counts(quads, at));
-        let no_lanes = LaneOrder::quads(Domain { i1: 0, j1: 0, ..domain });
-        let window = Some(Window::Packed { packed, epilogues });
+        let (window, no_lanes) = (Some(window), LaneOrder::quads(Domain { i1: 0, j1: 0, ..domain }));
+        let covered = Some(covered.as_slice());
         match &self.program {
             QuadProgram::R700(stage, _) => {
                 let nothing = LaneRows::new(no_lanes, &[]);
                 let mut memory = StageMemory { window, ..StageMemory::new(stage.memory, nothing) };
-                let launch = Launch { epilogues, ..self.launch(stage, &start, domain) };
+                let launch = Launch { epilogues, covered, once: true, ..self.launch(stage, &start, domain) };
                 self.runner.r700("pixel", launch, &mut memory, (&place, &counts))
             }
             QuadProgram::X1k(stage, _) => {
                 let mut memory = X1kMemory { inner: stage.memory, rows: LaneRows::new(no_lanes, &[]), window };
-                let launch = x1k_launch(stage, &start, domain, DrawParts { epilogues, ..DrawParts::default() });
-                self.runner.x1k(launch, &mut memory, (&place, &counts))
+                let draw = DrawParts { epilogues, covered, once: true, ..DrawParts::default() };
+                self.runner.x1k(x1k_launch(stage, &start, domain, draw), &mut memory, (&place, &counts))
             }
         }
     }

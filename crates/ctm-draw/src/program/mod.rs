@@ -7,14 +7,14 @@ use ctm_exec::engine::{Finding, MemoryFault};
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::TextureKind;
 use ctm_exec::r700::{
-    Buffer, Cells, Direct, Exports, Launch, Memory, Sampler, Space, Target, TargetEpilogue, Texels, Texture, Tiles,
-    VertexEvent, Written,
+    Buffer, Cells, Direct, Exports, Launch, Memory, Sampler, Space, Target, Texels, Texture, Tiles, VertexEvent,
+    Written,
 };
 use ctm_exec::x1k::{Elements, Form};
 use ctm_exec::{Budget, Control, Engine, Fault, FaultKind, Instant, LaneRows, Position, x1k};
 use ctm_isa::x1k::OUTPUTS;
 use std::collections::BTreeMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Runs the programs of a draw: all under one control and one budget of time.
@@ -161,27 +161,36 @@ pub(crate) enum Window<'a, 't> {
         colour: &'a mut [Option<Box<OpenColour<'t>>>; 8],
         /// As above.
         first_row: u32,
+        /// Where the quads of the launch lie, if they are not a rectangle of the window.
+        places: Option<QuadPlaces>,
         /// Of a pixel in each target.
         merge: Box<MergePixel<'a>>,
     },
-    /// Elements of 32 bits wait for their place, by target, in the order of the lanes of quads side by side.
-    Packed { packed: &'a mut Packed, epilogues: &'a [TargetEpilogue] },
     /// They wait for blending, as bits, in rows of `width` pixels: a vector for each output that is used.
     Staged { colours: &'a mut Staged, width: u32 },
 }
 
-/// Elements of the lanes of a launch for quads, by target; empty where no target takes them.
+/// The places in the window of quads that are side by side in a launch, no two of them at one place.
+pub(crate) struct QuadPlaces {
+    /// The first pixel of each.
+    pub(crate) quads: Vec<[i32; 2]>,
+    /// The places of their elements in each target.
+    pub(crate) tiles: [Option<Tiles>; 8],
+}
+
+impl QuadPlaces {
+    /// The pixel of a lane.
+    fn pixel(&self, at: Position) -> Option<[i32; 2]> {
+        let [x, y] = *self.quads.get(at.i as usize / 2)?;
+        Some([x + (at.i & 1) as i32, y + (at.j & 1) as i32])
+    }
+}
+
+/// Stored elements of a launch's exports for quads, by target, in the order of lanes; empty where no target takes them.
 pub(crate) type Packed = [Vec<u32>; 8];
 
-/// Most quads of such a launch.
-pub(crate) const MOST_PACKED: usize = 512;
-
-/// The places of the lanes of quads side by side: each quad has 16 bytes.
-static IN_ORDER: LazyLock<Tiles> = LazyLock::new(|| {
-    let quads = 0..MOST_PACKED as u32;
-    let columns = quads.flat_map(|quad| [16 * quad, 16 * quad + 4]).collect();
-    Tiles { columns, rows: [0, 8].into(), tile_bytes: 16 * MOST_PACKED as u32 }
-});
+/// Most quads of a launch for quads.
+pub(crate) const MOST_QUADS: usize = 512;
 
 /// Colours that wait for blending, by output; empty where no target takes them.
 pub(crate) type Staged = [Vec<[u32; 4]>; 8];
@@ -203,29 +212,20 @@ impl Window<'_, '_> {
                     }
                 }
             }
-            Self::Merged { colour: targets, first_row, merge } => {
+            Self::Merged { colour: targets, first_row, places, merge } => {
                 let value = |n: u8| colour(n).unwrap_or_default();
+                let pixel = match places {
+                    Some(places) => places.pixel(at),
+                    None => Some([at.i.cast_signed(), (*first_row + at.j).cast_signed()]),
+                };
+                let Some([x, y]) = pixel else { return done };
                 for (n, target) in (0u8..).zip(targets.iter_mut()) {
                     let Some(target) = target else { continue };
-                    let row = (*first_row + at.j).cast_signed();
-                    let Some(place) = target.surface.place(at.i.cast_signed(), row, 0, 0) else { continue };
+                    let Some(place) = target.surface.place(x, y, 0, 0) else { continue };
                     if let Some(new) = merge(n, &target.colours, target.surface.load(place), &value) {
                         target.surface.store(place, new);
                         done.elements += 1;
                         done.bytes += target.colours.bytes() as u64;
-                    }
-                }
-            }
-            Self::Packed { packed, epilogues } => {
-                let lane = (4 * (at.i / 2) + 2 * (at.j & 1) + (at.i & 1)) as usize;
-                let value =
-                    |output: u8, element: u8| colour(output).map_or(0, |values| values[usize::from(element % 4)]);
-                for of in *epilogues {
-                    let place = packed.get_mut(usize::from(of.target)).and_then(|packed| packed.get_mut(lane));
-                    if let Some(place) = place {
-                        *place = of.epilogue.apply(value, 0);
-                        done.elements += 1;
-                        done.bytes += 4;
                     }
                 }
             }
@@ -248,7 +248,7 @@ impl Window<'_, '_> {
         let mut all = [const { None }; 8];
         match self {
             // They take no colours as they are.
-            Self::Merged { .. } | Self::Packed { .. } => return None,
+            Self::Merged { .. } => return None,
             Self::Targets { colour, written, truncates, .. } => {
                 for (n, (lent, target)) in all.iter_mut().zip(colour.iter_mut()).enumerate() {
                     if let Some(target) = target.as_mut().filter(|_| *written >> n & 1 == 1) {
@@ -276,17 +276,16 @@ impl Window<'_, '_> {
     fn merged(&mut self, targets: &[u8]) -> Option<Vec<Option<Elements<Cells<'_>>>>> {
         let mut all = [const { None }; 8];
         match self {
-            Self::Merged { colour, .. } => {
-                for (mapped, target) in all.iter_mut().zip(colour.iter_mut()) {
-                    *mapped = target.as_mut().and_then(|target| target.dwords());
-                }
-            }
-            Self::Packed { packed, .. } => {
-                for (mapped, packed) in all.iter_mut().zip(packed.iter_mut()) {
-                    let (bytes, tiles) = (Cells::Dwords(packed.as_chunks_mut().0), Some(IN_ORDER.clone()));
-                    let (width, form) = (2 * MOST_PACKED as u32, Form::Floats);
-                    let (pitch, height, channels, mask) = (width, 2, 1, 1);
-                    *mapped = Some(Elements { bytes, pitch, width, height, form, channels, mask, tiles });
+            Self::Merged { colour, places, .. } => {
+                for (n, (mapped, target)) in all.iter_mut().zip(colour.iter_mut()).enumerate() {
+                    let Some(elements) = target.as_mut().and_then(|target| target.dwords()) else { continue };
+                    *mapped = match places {
+                        None => Some(elements),
+                        Some(QuadPlaces { tiles, quads }) => tiles[n].clone().map(|tiles| {
+                            let width = ints(2 * quads.len());
+                            Elements { pitch: width, width, height: 2, tiles: Some(tiles), ..elements }
+                        }),
+                    };
                 }
             }
             Self::Targets { .. } | Self::Staged { .. } => return None,

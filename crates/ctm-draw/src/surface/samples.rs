@@ -316,6 +316,34 @@ impl<'t> Surface<'t> {
         Some(Lines { bytes: self.bytes, pitch, height: tiles.rows.len() as u32, tiles: Some(tiles) })
     }
 
+    /// The places of the pixels of quads in layer 0, which begin at these even columns and rows: a launch has a column for each pixel of a quad's row, and two rows. Offsets are
+    /// counted from the first byte of [`Self::lines`]. `None` where the two rows of quads do not always lie equally far apart, or a quad does not lie in these bytes. Elements have 4 bytes.
+    pub(crate) fn tiles_of_quads(&self, quads: impl Iterator<Item = [i32; 2]>) -> Option<Tiles> {
+        let Layout { element_bytes: 4, samples: 1, .. } = self.layout else { return None };
+        let (base, row) = if let Some(rows) = &self.rows {
+            (rows.place(0, self.first_row.cast_signed(), 0), rows.row)
+        } else {
+            self.find_tiles();
+            let [upper, lower, ..] = *self.tiles.get()?.first()?.rows else { return None };
+            (self.first_byte, u64::from(upper ^ lower))
+        };
+        let end = (self.first_byte + self.bytes.len() as u64).checked_sub(base)?;
+        let mut columns = Vec::with_capacity(2 * quads.size_hint().0);
+        for [x, y] in quads {
+            let place = |x: i32, y: i32| self.place(x, y, 0, 0)?.checked_sub(base);
+            let first = place(x, y)?;
+            let is_regular = place(x + 1, y)? == first + 4
+                && place(x, y + 1)? == first + row
+                && place(x + 1, y + 1)? == first + row + 4;
+            if !is_regular || first + row + 8 > end {
+                return None;
+            }
+            let first = u32::try_from(first).ok()?;
+            columns.extend([first, first + 4]);
+        }
+        Some(Tiles { columns: columns.into(), rows: [0, u32::try_from(row).ok()?].into(), tile_bytes: 4 })
+    }
+
     /// Computes the offsets of columns and rows of layer 0, which makes [`Self::place`] faster for many pixels.
     pub(crate) fn find_tiles(&self) {
         if self.rows.is_none() {

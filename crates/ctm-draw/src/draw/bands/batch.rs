@@ -1,6 +1,7 @@
 //! Quads of pieces on their way through the pixel program, to the mergers of bands.
 
-use super::{LEAST_FILLED, LEAST_PACKED, Over};
+use super::apart::Apart;
+use super::{LEAST_FILLED, LEAST_MERGED, Over};
 use crate::lanes::Shape;
 use crate::output::merge::{Merger, Sources};
 use crate::pixel::band::Covered;
@@ -24,6 +25,7 @@ pub(super) struct Batch<'b, 'r, 'a, 't> {
     /// Rows of the last launch, for the next one.
     pub(super) exports: Option<Exports>,
     pub(super) packed: Packed,
+    pub(super) apart: Apart,
     /// Colours that wait for blending, of the last piece.
     pub(super) staged: Staged,
     pub(super) shaded: [u64; 2],
@@ -75,8 +77,8 @@ impl Batch<'_, '_, '_, '_> {
         }
         if quad.quad.masks != [0; 4] {
             self.quads.push(quad);
-            if self.quads.len() == PER_LAUNCH {
-                self.flush()?;
+            if self.quads.len() >= PER_LAUNCH {
+                self.launch(false)?;
             }
         }
         Ok(())
@@ -118,7 +120,7 @@ impl Batch<'_, '_, '_, '_> {
             let quad = QuadCoverage { x: x + column, y: y + row, masks: bytes.to_le_bytes() };
             self.quads.push(ShadeQuad { setup: number, quad, sample: None });
             if self.quads.len() >= PER_LAUNCH {
-                self.flush()?;
+                self.launch(false)?;
             }
         }
         Ok(())
@@ -256,51 +258,30 @@ impl Batch<'_, '_, '_, '_> {
         (pixels > 0).then_some(covered)
     }
 
-    /// Runs the pixel program for all quads, then merges them in order.
+    /// Runs the pixel program for all quads, and merges them in order.
     pub(super) fn flush(&mut self) -> Result<(), DrawError> {
+        self.launch(true)
+    }
+
+    /// The same for all quads, or for most of them: those that are left have places of others.
+    fn launch(&mut self, all: bool) -> Result<(), DrawError> {
         if self.quads.is_empty() {
             return Ok(());
         }
-        let quads = std::mem::take(&mut self.quads);
+        let mut quads = std::mem::take(&mut self.quads);
         if self.over.is_idle {
             self.over.runner.goes_on("pixel")?;
             if self.over.shader.is_some() {
-                let covered = quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count();
-                self.shaded[0] += quads.len() as u64;
-                self.shaded[1] += covered as u64;
+                self.count_shaded(&quads);
             }
         } else if let Some(shader) = self.over.shader {
             self.over.runner.goes_on("pixel")?;
-            let covered = quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count();
-            self.shaded[0] += quads.len() as u64;
-            self.shaded[1] += covered as u64;
-            let packs = quads.len() >= LEAST_PACKED;
-            let exported = if packs { self.over.exported(shader) } else { 0 };
-            if let Some(epilogues) = self.mergers[0].packing(exported) {
-                let (over, pieces) = (self.over, self.pieces);
-                shader
-                    .run_packed((&quads, pieces, over.vertices), &mut self.scratch, (&mut self.packed, epilogues))
-                    .map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
-                self.store_packed(&quads);
+            self.merge_apart(shader, &mut quads)?;
+            if !all && quads.len() <= PER_LAUNCH / 2 {
                 self.quads = quads;
-                self.quads.clear();
                 return Ok(());
             }
-            let exports = shader
-                .run(&quads, self.pieces, self.over.vertices, &mut self.scratch, self.exports.take())
-                .map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
-            let is_packed = self.mergers[0].pack(&exports, &mut self.packed);
-            if is_packed {
-                self.store_packed(&quads);
-            } else if self.over.is_flat && self.mergers[0].merges_quads() {
-                self.merge_quads(&quads, &exports);
-            } else {
-                for (number, quad) in quads.iter().enumerate() {
-                    let (band, setup) = (self.band_of(quad.quad.y), &self.pieces[quad.setup as usize].setup);
-                    self.mergers[band].merge(quad, setup, Some((&exports, number)));
-                }
-            }
-            self.exports = Some(exports);
+            self.run(shader, &quads)?;
         } else {
             for quad in &quads {
                 let band = self.band_of(quad.quad.y);
@@ -309,6 +290,60 @@ impl Batch<'_, '_, '_, '_> {
         }
         self.quads = quads;
         self.quads.clear();
+        Ok(())
+    }
+
+    fn count_shaded(&mut self, quads: &[ShadeQuad]) {
+        let covered = quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count();
+        self.shaded[0] += quads.len() as u64;
+        self.shaded[1] += covered as u64;
+    }
+
+    /// Draws quads by launches that merge them with the targets themselves, as long as many of them have places of their own. Leaves the others, in order.
+    fn merge_apart(&mut self, shader: &Shader<'_>, quads: &mut Vec<ShadeQuad>) -> Result<(), DrawError> {
+        let (over, pieces) = (self.over, self.pieces);
+        if quads.len() < LEAST_MERGED || !over.is_flat || self.mergers.len() > 1 || !self.mergers[0].tests_lanes() {
+            return Ok(());
+        }
+        if self.mergers[0].epilogues(over.exported(shader)).is_none() {
+            return Ok(());
+        }
+        while quads.len() >= LEAST_MERGED {
+            let [now, later] = self.apart.split(quads);
+            if now.len() < LEAST_MERGED {
+                return Ok(());
+            }
+            let Some(output) = self.mergers[0].window_of_quads(&now) else { return Ok(()) };
+            shader
+                .run_merged((&now, pieces, over.vertices), &mut self.scratch, output)
+                .map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
+            self.count_shaded(&now);
+            self.mergers[0].count_written(&now);
+            *quads = later;
+        }
+        Ok(())
+    }
+
+    /// Runs the pixel program for quads, and merges its exports in order.
+    fn run(&mut self, shader: &Shader<'_>, quads: &[ShadeQuad]) -> Result<(), DrawError> {
+        if quads.is_empty() {
+            return Ok(());
+        }
+        self.count_shaded(quads);
+        let exports = shader
+            .run(quads, self.pieces, self.over.vertices, &mut self.scratch, self.exports.take())
+            .map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
+        if self.mergers[0].pack(&exports, &mut self.packed) {
+            self.store_packed(quads);
+        } else if self.over.is_flat && self.mergers[0].merges_quads() {
+            self.merge_quads(quads, &exports);
+        } else {
+            for (number, quad) in quads.iter().enumerate() {
+                let (band, setup) = (self.band_of(quad.quad.y), &self.pieces[quad.setup as usize].setup);
+                self.mergers[band].merge(quad, setup, Some((&exports, number)));
+            }
+        }
+        self.exports = Some(exports);
         Ok(())
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{Merger, Plan, Plans};
 use crate::output::epilogue;
-use crate::program::Window;
+use crate::pixel::shade::ShadeQuad;
+use crate::program::{QuadPlaces, Window};
 use crate::state::ColourState;
 use crate::surface::format::Colours;
 use crate::surface::targets::Open;
@@ -36,8 +37,22 @@ impl<'t> Merger<'_, 't> {
 
     /// The targets for a launch with their epilogues, whose row 0 is this row; and these.
     pub(crate) fn merged_window(&mut self, first_row: i32) -> (Window<'_, 't>, &[TargetEpilogue]) {
+        self.merged(first_row.cast_unsigned(), None)
+    }
+
+    /// The same for a launch of quads of layer 0, no two of them at one place; `None` where they have no places that a launch can store to.
+    pub(crate) fn window_of_quads(&mut self, quads: &[ShadeQuad]) -> Option<(Window<'_, 't>, &[TargetEpilogue])> {
+        let places: Vec<[i32; 2]> = quads.iter().map(|quad| [quad.quad.x, quad.quad.y]).collect();
+        let mut tiles = [const { None }; 8];
+        for (n, tiles) in tiles.iter_mut().enumerate().filter(|(n, _)| self.plans.of[*n].is_some()) {
+            let surface = &self.open.colour[n].as_ref()?.surface;
+            *tiles = Some(surface.tiles_of_quads(places.iter().copied())?);
+        }
+        Some(self.merged(0, Some(QuadPlaces { quads: places, tiles })))
+    }
+
+    fn merged(&mut self, first_row: u32, places: Option<QuadPlaces>) -> (Window<'_, 't>, &[TargetEpilogue]) {
         let state = &self.state.colour;
-        let first_row = first_row.cast_unsigned();
         let epilogues = self.plans.epilogues(state, &self.open).unwrap_or_default();
         let plans = &self.plans;
         let merge = Box::new(move |n: u8, colours: &Colours, stored, value: &dyn Fn(u8) -> [u32; 4]| {
@@ -45,7 +60,7 @@ impl<'t> Merger<'_, 't> {
             let source = value(if state.multiwrite { 0 } else { n });
             Some(plans.of[number].as_ref()?.after(colours, state, number, stored, source, value(1)))
         });
-        (Window::Merged { colour: &mut self.open.colour, first_row, merge }, epilogues)
+        (Window::Merged { colour: &mut self.open.colour, first_row, places, merge }, epilogues)
     }
 
     /// The columns to which boxes of launches over targets are widened: a power of two.
@@ -55,13 +70,5 @@ impl<'t> Merger<'_, 't> {
             targets.all(|target| target.surface.layout().pitch.is_multiple_of(columns)).then_some(columns as i32)
         };
         [8].into_iter().find_map(columns).unwrap_or(2)
-    }
-
-    /// The epilogues of targets whose contents colours replace, if that is all there is to do with them and every pixel exports these colours.
-    pub(crate) fn packing(&self, exported: u8) -> Option<&[TargetEpilogue]> {
-        if !self.plain || self.staged(exported) == 0 {
-            return None;
-        }
-        self.plans.epilogues(&self.state.colour, &self.open).filter(|all| !all.is_empty())
     }
 }

@@ -35,8 +35,8 @@ pub enum Pairs {
     Block,
     /// 16 contiguous bytes in each of two rows.
     Rows,
-    /// 32 contiguous bytes, in the order of lanes.
-    Lanes,
+    /// Quads lie anywhere: the elements of each row of a quad are contiguous, and the two rows of each equally far apart.
+    Quads,
     /// In any way.
     Apart,
 }
@@ -51,15 +51,14 @@ impl Pairs {
             .map(|(all, first, last)| all.get(first as usize..=last as usize).unwrap_or_default());
         let ((fours, rest), (twos, odd)) = (columns.as_chunks::<4>(), rows.as_chunks::<2>());
         let is_contiguous = |&[a, b, c, d]: &[u32; 4]| a & 15 == 0 && [b, c, d] == [a | 4, a | 8, a | 12];
-        let is_pair = |&[a, b]: &[u32; 2]| a & 15 == 0 && b == a | 4;
-        let follow = |&[a, _, b, _]: &[u32; 4]| a & 31 == 0 && b == a | 16;
-        if domain.i0.is_multiple_of(4)
-            && columns.as_chunks::<2>().0.iter().all(is_pair)
-            && fours.iter().all(follow)
-            && matches!(rows, &[a, b] if a & 15 == 0 && b == a | 8)
-            && tiles.tile_bytes >= 32
+        let is_pair = |&[a, b]: &[u32; 2]| b == a + 4;
+        if domain.i0.is_multiple_of(2)
+            && tiles.tile_bytes == 4
+            && rows.len() == 2
+            && columns.len().is_multiple_of(2)
+            && columns.as_chunks().0.iter().all(is_pair)
         {
-            return Self::Lanes;
+            return Self::Quads;
         }
         let is_whole = domain.i0.is_multiple_of(4) && domain.j0.is_multiple_of(2) && rest.is_empty() && odd.is_empty();
         if !is_whole

@@ -70,7 +70,9 @@ impl<'a> ExportTarget<'a> {
         self.output.count_lanes(&lanes, done);
         // SAFETY: the lanes lie in the domain, all of whose elements are among the cells; rows lie in the frame.
         unsafe {
-            if places.strip && array.channels == 1 && self.output.pairs != Pairs::Apart {
+            if places.strip && self.output.pairs == Pairs::Quads {
+                self.store_quads(places, any);
+            } else if places.strip && array.channels == 1 && self.output.pairs != Pairs::Apart {
                 self.store_pairs(width, places, any);
             } else if places.strip && array.tiles.is_none() && is_whole {
                 let [i, j] = places.from();
@@ -113,6 +115,45 @@ impl<'a> ExportTarget<'a> {
         })
     }
 
+    /// The two rows of each quad, by the number of its first lane. Arrays as [`Pairs::Quads`] describes them; quads are side by side in the launch.
+    #[inline(always)]
+    fn quads(&self, places: &Places) -> impl Iterator<Item = (usize, [*mut u8; 2])> {
+        let array = &self.output.array;
+        let first = array.bytes.as_ptr().cast::<u8>().cast_mut();
+        let [i, j] = places.from().map(|from| from as usize);
+        let tables = array.tiles.as_ref().and_then(|tiles| {
+            let columns = tiles.columns.get(i..i + places.lanes / 2)?;
+            Some((columns.as_chunks().0, *tiles.rows.get(j..)?.first_chunk::<2>()?))
+        });
+        let (columns, rows) = tables.unwrap_or((&[], [0; 2]));
+        let place = move |(n, &[column, _]): (usize, &[u32; 2])| {
+            (4 * n, rows.map(|row| first.wrapping_add(column as usize + row as usize)))
+        };
+        columns.iter().enumerate().map(place)
+    }
+
+    /// Stores a row of elements of 4 bytes in some lanes of a wavefront whose quads lie anywhere.
+    #[inline(always)]
+    unsafe fn store_quads(&self, places: &Places, lanes: u64) {
+        let [row, ..] = self.rows;
+        for (lane, to) in self.quads(places) {
+            let marks = lanes >> lane & 0xf;
+            for (to, lane, marks) in [(to[0], lane, marks & 3), (to[1], lane + 2, marks >> 2)] {
+                // SAFETY: as of `store`; rows have as many dwords as there are lanes.
+                unsafe {
+                    let from = row.add(lane);
+                    let to = to.cast::<u32>();
+                    match marks {
+                        3 => to.cast::<[u32; 2]>().write_unaligned(from.cast::<[u32; 2]>().read_unaligned()),
+                        1 => to.write_unaligned(*from),
+                        2 => to.add(1).write_unaligned(*from.add(1)),
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+
     /// Asks for the memory that the next wavefront on the right has its elements in, so that it is in the cache when that runs.
     #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "only x86-64 has these instructions"))]
     #[inline(always)]
@@ -151,8 +192,19 @@ impl<'a> ExportTarget<'a> {
     #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "only x86-64 has these instructions"))]
     #[inline(always)]
     pub unsafe fn load(&self, width: usize, places: &Places, row: &mut Row) {
-        if !places.strip || self.output.pairs == Pairs::Apart || !places.lanes.is_multiple_of(8) {
+        let are_whole = places.lanes.is_multiple_of(if self.output.pairs == Pairs::Quads { 4 } else { 8 });
+        if !places.strip || self.output.pairs == Pairs::Apart || !are_whole {
             self.output.load_each(places, row);
+            return;
+        }
+        if self.output.pairs == Pairs::Quads {
+            for (lane, from) in self.quads(places) {
+                // SAFETY: as below.
+                let [[a, b], [c, d]] = from.map(|from| unsafe { from.cast::<[u32; 2]>().read_unaligned() });
+                if let Some(to) = row.get_mut(lane..).and_then(<[u32]>::first_chunk_mut::<4>) {
+                    *to = [a, b, c, d];
+                }
+            }
             return;
         }
         for (lane, [upper, lower]) in self.pairs(places) {
@@ -163,14 +215,8 @@ impl<'a> ExportTarget<'a> {
                 continue;
             }
             // SAFETY: the lanes lie in the domain, all of whose elements are among the cells; no other thread writes them.
-            let ([a, b, e, f], [c, d, g, h]) = unsafe {
-                if self.output.pairs == Pairs::Lanes {
-                    let [a, b, c, d, e, f, g, h] = upper.cast::<[u32; 8]>().read_unaligned();
-                    ([a, b, e, f], [c, d, g, h])
-                } else {
-                    (upper.cast::<[u32; 4]>().read_unaligned(), lower.cast::<[u32; 4]>().read_unaligned())
-                }
-            };
+            let ([a, b, e, f], [c, d, g, h]) =
+                unsafe { (upper.cast::<[u32; 4]>().read_unaligned(), lower.cast::<[u32; 4]>().read_unaligned()) };
             if let Some(to) = row.get_mut(lane..).and_then(<[u32]>::first_chunk_mut::<8>) {
                 *to = [a, b, c, d, e, f, g, h];
             }
@@ -193,11 +239,6 @@ impl<'a> ExportTarget<'a> {
             // SAFETY: as of `store`; rows have as many dwords as there are lanes.
             unsafe {
                 let [a, b, c, d, e, f, g, h] = row.add(lane).cast::<[u32; 8]>().read_unaligned();
-                let in_order = self.output.pairs == Pairs::Lanes;
-                if marks == 0xff && in_order {
-                    upper.cast::<[u32; 8]>().write_unaligned([a, b, c, d, e, f, g, h]);
-                    continue;
-                }
                 if marks == 0xff {
                     upper.cast::<[u32; 4]>().write_unaligned([a, b, e, f]);
                     lower.cast::<[u32; 4]>().write_unaligned([c, d, g, h]);
@@ -205,8 +246,8 @@ impl<'a> ExportTarget<'a> {
                 }
                 for (n, dword) in [a, b, c, d, e, f, g, h].into_iter().enumerate() {
                     if marks >> n & 1 == 1 {
-                        let to = if in_order || n / 2 % 2 == 0 { upper } else { lower };
-                        to.cast::<u32>().add(if in_order { n } else { column(n) }).write_unaligned(dword);
+                        let to = if n / 2 % 2 == 0 { upper } else { lower };
+                        to.cast::<u32>().add(column(n)).write_unaligned(dword);
                     }
                 }
             }
@@ -412,7 +453,7 @@ unsafe fn store_two_quads(pairs: Pairs, [upper, lower]: [*mut u8; 2], row: *cons
     // SAFETY: as of `store_eight`.
     unsafe {
         let lanes = _mm256_loadu_si256(row.cast());
-        let elements = if pairs == Pairs::Lanes { lanes } else { in_rows(lanes) };
+        let elements = in_rows(lanes);
         if marks == u8::MAX {
             if pairs == Pairs::Rows {
                 _mm_storeu_si128(upper.cast(), _mm256_castsi256_si128(elements));
@@ -423,7 +464,7 @@ unsafe fn store_two_quads(pairs: Pairs, [upper, lower]: [*mut u8; 2], row: *cons
         } else if marks != 0 {
             let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
             let marked = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(marks.into()), bits), bits);
-            let marked = if pairs == Pairs::Lanes { marked } else { in_rows(marked) };
+            let marked = in_rows(marked);
             if pairs == Pairs::Rows {
                 let [first, second] = [_mm256_castsi256_si128(marked), _mm256_extracti128_si256::<1>(marked)];
                 _mm_maskstore_epi32(upper.cast(), first, _mm256_castsi256_si128(elements));
@@ -447,7 +488,7 @@ unsafe fn load_two_quads(pairs: Pairs, [upper, lower]: [*mut u8; 2], row: *mut u
         } else {
             _mm256_loadu_si256(upper.cast())
         };
-        _mm256_storeu_si256(row.cast(), if pairs == Pairs::Lanes { elements } else { in_rows(elements) });
+        _mm256_storeu_si256(row.cast(), in_rows(elements));
     }
 }
 
