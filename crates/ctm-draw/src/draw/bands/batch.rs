@@ -1,9 +1,10 @@
 //! Quads of pieces on their way through the pixel program, to the mergers of bands.
 
+use super::late::LateBand;
 use super::{LEAST_FILLED, LEAST_PACKED, Over};
 use crate::lanes::Shape;
 use crate::output::merge::{Merger, Sources};
-use crate::pixel::band::Covered;
+use crate::pixel::band::{BandOutput, Covered};
 use crate::pixel::shade::{Exports, PER_LAUNCH, Scratch, ShadeQuad, Shader};
 use crate::pixel::starts::Starts;
 use crate::program::{Packed, Staged, Window};
@@ -12,6 +13,16 @@ use crate::rect::Rect;
 use crate::setup::Setup;
 use crate::setup::piece::Piece;
 use crate::state::DrawError;
+
+/// A window for the colours of these outputs in a box (bit n = output n), which wait there.
+pub(super) fn staged_window<'w>(colours: &'w mut Staged, rect: Rect, outputs: u8) -> Window<'w, 'w> {
+    let width = (rect.right - rect.left).cast_unsigned();
+    let pixels = width as usize * (rect.bottom - rect.top) as usize;
+    for (n, colours) in colours.iter_mut().enumerate() {
+        colours.resize(if outputs >> n & 1 == 1 { pixels } else { 0 }, [0; 4]);
+    }
+    Window::Staged { colours, width }
+}
 
 /// Quads that wait for the pixel program.
 pub(super) struct Batch<'b, 'r, 'a, 't> {
@@ -134,9 +145,32 @@ impl Batch<'_, '_, '_, '_> {
     /// Whether colours wait for blending where launches draw in a band.
     pub(super) fn waits(&self, band: usize) -> bool {
         let (over, merger) = (self.over, &self.mergers[band]);
-        over.shader
-            .map(|shader| over.exported(shader))
-            .is_some_and(|exported| !merger.is_replaced(exported) && merger.epilogues(exported).is_none())
+        over.shader.is_some_and(|shader| {
+            let exported = over.exported(shader);
+            !merger.is_replaced(exported)
+                && (merger.epilogues(exported).is_none() || !merger.merges_late(shader.takes_tests()))
+        })
+    }
+
+    /// Copies depth and stencil to a colour target in the pixels of a piece, if that is all there is to do; returns whether it did.
+    pub(super) fn copy(&mut self, piece: &Piece, within: Rect) -> Result<bool, DrawError> {
+        let over = self.over;
+        let copies = self.mergers.first().is_some_and(Merger::copies_rows);
+        if !copies || over.runner.is_observed() || piece.setup.layer != 0 || !over.coverer.has_spans(piece) {
+            return Ok(false);
+        }
+        self.flush()?;
+        over.runner.goes_on("pixel")?;
+        over.coverer.spans(piece, within, &mut |y, left, right| {
+            let band = self.band_of(y);
+            self.mergers[band].copy_row(y, [left, right]);
+        });
+        if over.shader.is_some() {
+            let [quads, pixels] = over.count(piece, within);
+            self.shaded[0] += quads;
+            self.shaded[1] += pixels;
+        }
+        Ok(true)
     }
 
     /// Fills pixels of a piece whose samples are all covered, if a fill is faster and complete; returns whether it did.
@@ -198,7 +232,7 @@ impl Batch<'_, '_, '_, '_> {
         let exported = over.exported(shader);
         let is_replaced = merger.is_replaced(exported);
         let staged = merger.staged(exported);
-        let is_merged = merger.epilogues(exported).is_some();
+        let is_merged = merger.epilogues(exported).is_some() && merger.merges_late(shader.takes_tests());
         if !is_replaced && staged == 0 {
             return Ok(false);
         }
@@ -212,6 +246,10 @@ impl Batch<'_, '_, '_, '_> {
             self.flush()?;
         }
         over.runner.goes_on("pixel")?;
+        if self.mergers[band].is_late() {
+            let late = LateBand { covered, starts, first, outputs: staged, is_merged };
+            return self.late_band(piece, band, shader, late).map(|()| true);
+        }
         let Some(covered) = self.test(band, &piece.setup, covered) else { return Ok(true) };
         let merger = &mut self.mergers[band];
         let fault = |fault| DrawError::Program { stage: "pixel", fault };
@@ -223,20 +261,17 @@ impl Batch<'_, '_, '_, '_> {
             return Ok(true);
         }
         if is_merged {
-            shader.run_band(&covered, &starts, first, merger.merged_window(first[1])).map_err(fault)?;
+            let (window, epilogues) = merger.merged_window(first[1]);
+            shader.run_band(&covered, &starts, first, BandOutput::all(window, epilogues)).map_err(fault)?;
             return Ok(true);
         }
         if is_replaced {
-            shader.run_band(&covered, &starts, first, (merger.window(first[1]), &[])).map_err(fault)?;
+            let output = BandOutput::all(merger.window(first[1]), &[]);
+            shader.run_band(&covered, &starts, first, output).map_err(fault)?;
             return Ok(true);
         }
-        let width = (rect.right - rect.left).cast_unsigned();
-        let pixels = width as usize * (rect.bottom - rect.top) as usize;
-        for (n, colours) in self.staged.iter_mut().enumerate() {
-            colours.resize(if staged >> n & 1 == 1 { pixels } else { 0 }, [0; 4]);
-        }
-        let window = Window::Staged { colours: &mut self.staged, width };
-        shader.run_band(&covered, &starts, first, (window, &[])).map_err(fault)?;
+        let window = staged_window(&mut self.staged, rect, staged);
+        shader.run_band(&covered, &starts, first, BandOutput::all(window, &[])).map_err(fault)?;
         merger.merge_band(&covered, &Sources::Each(&self.staged));
         Ok(true)
     }
