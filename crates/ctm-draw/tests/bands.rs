@@ -8,9 +8,9 @@ use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::{ColourFormat, NumberType, Swap};
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
 use ctm_draw::state::{
-    Blend, BlendEquation, ClipState, Combine, Compare, DepthState, Draw, DrawState, Factor, Indices, Interpolation,
-    PixelInput, PixelInputs, PixelSource, Rect, StageProgram, StencilFace, StencilOp, Topology, VertexOutputs,
-    VertexSource, Viewport,
+    AlphaTest, Blend, BlendEquation, ClipState, Combine, Compare, DepthCopy, DepthState, Draw, DrawState, Factor,
+    Indices, Interpolation, PixelInput, PixelInputs, PixelSource, Rect, StageProgram, StencilFace, StencilOp, Topology,
+    VertexOutputs, VertexSource, Viewport,
 };
 use ctm_draw::{ColourTarget, Counts, DepthTarget, Notice, Options, Targets, clear_depth, draw};
 use ctm_exec::r700::{Arrays, Constants};
@@ -95,7 +95,10 @@ struct Case {
     /// Factors of blending, and the channels that are written, of the first two targets.
     merges: Option<(Factor, Factor, u8)>,
     /// The tests.
-    depth: Option<(DepthFormat, Layout, Compare, Option<StencilFace>)>,
+    depth: Option<(DepthFormat, Layout, Compare, Option<StencilFace>, bool)>,
+    /// The program kills pixels.
+    kills: bool,
+    alpha_test: Option<AlphaTest>,
     triangles: u32,
 }
 
@@ -115,7 +118,25 @@ impl Case {
             let [x, y, z] = [1.5, 1.5, 0.9].map(|most| r.fraction() * most * w);
             [x, y, z, w].map(f32::to_bits)
         };
-        let mut positions: Vec<_> = (0..3 * triangles).map(|_| vertex(r)).collect();
+        let positions = (0..3 * triangles).map(|_| vertex(r)).collect();
+        Self::of(r, positions)
+    }
+
+    /// Many triangles of up to 25 columns and rows, in pairs that have a side in common; some lie over others.
+    fn of_small(r: &mut Random) -> Self {
+        let mut positions = Vec::new();
+        for _ in 0..40 + r.below(100) {
+            let [x, y, z] = [1.0, 1.0, 0.9].map(|most| r.fraction() * most);
+            let [width, height] = [0; 2].map(|_| r.fraction() / 8.0);
+            let corner = |right: f32, bottom: f32| [x + right * width, y + bottom * height, z, 1.0].map(f32::to_bits);
+            let [a, b, c, d] = [corner(0.0, 0.0), corner(1.0, 0.0), corner(0.0, 1.0), corner(1.0, 1.0)];
+            positions.extend([a, b, c, b, d, c]);
+        }
+        Self::of(r, positions)
+    }
+
+    fn of(r: &mut Random, mut positions: Vec<[u32; 4]>) -> Self {
+        let triangles = positions.len() as u32 / 3;
         // Some hide all earlier ones.
         if r.one_in(3) {
             let all = [[-1.0f32, -1.0, 0.1, 1.0], [3.0, -1.0, 0.1, 1.0], [-1.0, 3.0, 0.1, 1.0]];
@@ -157,11 +178,13 @@ impl Case {
         let compare = r.of(&[Compare::Less, Compare::GreaterEqual, Compare::Always, Compare::Equal]);
         let stencil = r.one_in(3).then(|| StencilFace {
             compare: r.of(&[Compare::Always, Compare::NotEqual]),
-            pass: StencilOp::IncrementWrap,
-            depth_fail: StencilOp::Invert,
+            pass: r.of(&[StencilOp::IncrementWrap, StencilOp::Keep]),
+            depth_fail: r.of(&[StencilOp::Invert, StencilOp::Keep]),
             ..StencilFace::default()
         });
-        let depth = r.one_in(2).then_some((format, layout, compare, stencil));
+        let depth = r.one_in(2).then_some((format, layout, compare, stencil, !r.one_in(4)));
+        let alpha_test =
+            r.one_in(4).then(|| AlphaTest { compare: r.of(&Compare::ALL), reference: 0.2137, steps: None });
         Self {
             positions,
             parameters,
@@ -172,13 +195,22 @@ impl Case {
             targets,
             merges,
             depth,
+            kills: r.one_in(3),
+            alpha_test,
             triangles,
         }
     }
 
     /// The targets' bytes.
-    fn draw(&self, engine: &dyn Engine, program: &Program, way: Way<'_>, one_thread: bool) -> (Vec<Vec<u8>>, Counts) {
+    fn draw(
+        &self,
+        engine: &dyn Engine,
+        programs: &[Program; 2],
+        way: Way<'_>,
+        one_thread: bool,
+    ) -> (Vec<Vec<u8>>, Counts) {
         let (constants, memory) = (Constants::default(), Arrays::default());
+        let program = &programs[usize::from(self.kills)];
         let parameters: Vec<&[[u32; 4]]> = self.parameters.iter().map(Vec::as_slice).collect();
         let positions: [&[[u32; 4]]; 1] = [&self.positions];
         let vertices = VertexSource::Given { positions: &positions, parameters: &parameters };
@@ -206,14 +238,16 @@ impl Case {
             }
         }
         let mut depth_bytes = Vec::new();
-        if let Some((format, layout, compare, stencil)) = self.depth {
+        if let Some((format, layout, compare, stencil, write)) = self.depth {
             depth_bytes = vec![0; layout.slice_bytes() as usize];
             targets.depth =
                 Some(DepthTarget { bytes: &mut depth_bytes, layout, format, size: [SIDE; 2], slices: [0; 2] });
             let all = Rect { left: 0, top: 0, right: SIDE as i32, bottom: SIDE as i32 };
             clear_depth(&mut targets, 0.5, 1, all).unwrap();
-            state.depth = DepthState { test: Some(compare), write: true, stencil, ..DepthState::default() };
+            state.depth = DepthState { test: Some(compare), write, stencil, ..DepthState::default() };
         }
+        state.depth.kill = self.kills;
+        state.colour.alpha_test = self.alpha_test;
         let call =
             Draw { topology: Topology::Triangles, indices: Indices::Counted, count: 3 * self.triangles, instances: 1 };
         let launches = Arc::new(AtomicUsize::new(0));
@@ -255,24 +289,32 @@ fn alike(format: ColourFormat, [one, other]: [&[u8]; 2]) -> Result<(), String> {
     }
 }
 
-fn program() -> Program {
+fn programs() -> [Program; 2] {
+    // Kills after gradients, of no values that lie near to the bound.
+    ["", "ALU:\n 1 x: KILLGT ____, R1.y, 0.4137f\n"].map(program_with)
+}
+
+fn program_with(kill: &str) -> Program {
     // The third output is a gradient: pixels that are not covered are operands of it.
     let source = "TEX:\n GET_GRADIENTS_H R6.xyzw, R0.xyzw, t0, s0\nALU:\n 0 x: ADD R5.x, R3.x, R4.x\n y: ADD R5.y, R3.y, R4.y\n z: MOV R5.z, R2.z\n w: MOV R5.w, R2.w\n\
                   EXP: PIX0, R0.xyzw\nEXP: PIX1, R1.xyzw\nEXP: PIX2, R6.xyzw\nEXP_DONE: PIX3, R5.xyzw\nEND_OF_PROGRAM\n";
-    let assembly = assemble(source, &TextOptions::default());
+    let source = source.replace("EXP: PIX0", &format!("{kill}EXP: PIX0"));
+    let assembly = assemble(&source, &TextOptions::default());
     Program { gprs: 8, ..assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics)) }
 }
 
 #[test]
 fn both_ways_draw_the_same() {
     let tries: u64 = std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
-    let (program, jit) = (program(), ctm_jit::Jit::default());
-    let mut rectangles = 0;
+    let (programs, jit) = (programs(), ctm_jit::Jit::default());
+    let (mut rectangles, mut late) = (0, 0);
     for seed in 1..=60 * tries {
         let r = &mut Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let case = Case::new(r);
-        let (whole, counts) = case.draw(&jit, &program, Way::Whole(&mut rectangles), true);
-        let (quads, expected) = case.draw(&jit, &program, Way::Quads, true);
+        let before = rectangles;
+        let (whole, counts) = case.draw(&jit, &programs, Way::Whole(&mut rectangles), true);
+        late += if case.kills || case.alpha_test.is_some() { rectangles - before } else { 0 };
+        let (quads, expected) = case.draw(&jit, &programs, Way::Quads, true);
         assert_eq!(Counts { quads: 0, ..counts }, Counts { quads: 0, ..expected }, "seed {seed}");
         for (n, (format, layout)) in case.targets.iter().enumerate() {
             let same = alike(*format, [&whole[n], &quads[n]]);
@@ -280,29 +322,117 @@ fn both_ways_draw_the_same() {
         }
         assert!(whole.last() == quads.last(), "seed {seed}, {:?}", case.depth);
         // Hidden quads count as if they had run.
-        assert_eq!(case.draw(&jit, &program, Way::Alone, true), (whole.clone(), counts), "seed {seed}, hidden");
+        assert_eq!(case.draw(&jit, &programs, Way::Alone, true), (whole.clone(), counts), "seed {seed}, hidden");
         // The engine and the number of threads make no difference at all.
         assert_eq!(
-            case.draw(&jit, &program, Way::Whole(&mut 0), false),
+            case.draw(&jit, &programs, Way::Whole(&mut 0), false),
             (whole.clone(), counts),
             "seed {seed}, threads"
         );
         if seed % 4 == 0 || case.targets.len() == 2 {
             assert_eq!(
-                case.draw(&Interp, &program, Way::Whole(&mut 0), true),
+                case.draw(&Interp, &programs, Way::Whole(&mut 0), true),
                 (whole, counts),
                 "seed {seed}, interpreter"
             );
         }
     }
     // Launches of quads of any place have two rows.
-    assert!(rectangles > 60, "{rectangles} rectangles");
+    assert!(rectangles > 60 && late > 20, "{rectangles} rectangles, {late} with tests after them");
+}
+
+/// Quads of many small triangles are merged by launches, but in draws with a watched pixel.
+#[test]
+fn small_triangles_are_merged_as_their_quads_are() {
+    let tries: u64 = std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let (programs, jit) = (programs(), ctm_jit::Jit::default());
+    let mut merged = 0;
+    for seed in 1..=60 * tries {
+        let r = &mut Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut case = Case::of_small(r);
+        case.targets.truncate(if r.one_in(2) { 1 } else { 4 });
+        if r.one_in(2) {
+            (case.depth, case.kills) = (None, false);
+        }
+        merged += usize::from(MERGED.contains(&case.targets[0].0) && case.depth.is_none());
+        let (all, counts) = case.draw(&jit, &programs, Way::Alone, true);
+        let (quads, expected) = case.draw(&jit, &programs, Way::Quads, true);
+        assert_eq!(Counts { quads: 0, ..counts }, Counts { quads: 0, ..expected }, "seed {seed}");
+        for (n, (format, layout)) in case.targets.iter().enumerate() {
+            let same = alike(*format, [&all[n], &quads[n]]);
+            assert!(same.is_ok(), "seed {seed}, target {n}, {format:?}, {layout:?}: {same:?}");
+        }
+        assert!(all.last() == quads.last(), "seed {seed}, {:?}", case.depth);
+        assert_eq!(case.draw(&jit, &programs, Way::Alone, false), (all.clone(), counts), "seed {seed}, threads");
+        assert_eq!(case.draw(&Interp, &programs, Way::Alone, true), (all, counts), "seed {seed}, interpreter");
+    }
+    assert!(merged > 5, "{merged} draws can be merged");
+}
+
+/// Depth and stencil are copied row by row, but in draws with a watched pixel: there pixel by pixel.
+#[test]
+fn copies_of_depth_are_those_of_pixels() {
+    let (program, constants, memory) = (program_with(""), Constants::default(), Arrays::default());
+    let r = &mut Random(0x9e37_79b9_7f4a_7c15);
+    let jit = ctm_jit::Jit::default();
+    for case in 0..40 {
+        let corner = |r: &mut Random| [r.fraction() * 1.2, r.fraction() * 1.2, 0.3, 1.0];
+        let [a, b] = [corner(r), corner(r)];
+        let positions: Vec<[u32; 4]> =
+            [a, [b[0], a[1], 0.3, 1.0], [a[0], b[1], 0.3, 1.0]].map(|p| p.map(f32::to_bits)).into();
+        let all: [&[[u32; 4]]; 1] = [&positions];
+        let vertices = VertexSource::Given { positions: &all, parameters: &[] };
+        let stage = StageProgram {
+            program: &program,
+            fetch_program: None,
+            constants: &constants,
+            memory: &memory,
+            semantics: &[],
+        };
+        let mut state = DrawState::new(vertices, PixelSource::Program(stage));
+        let viewports = [Viewport::of_size(SIDE, SIDE, false)];
+        state.clip = ClipState { viewports: &viewports, disabled: true, ..state.clip };
+        let depth_format = r.of(&[DepthFormat::D16, DepthFormat::S8D24, DepthFormat::X8D24, DepthFormat::D32Float]);
+        let data = match depth_format.bytes() {
+            2 => DataFormat::Fmt16,
+            _ => DataFormat::Fmt32,
+        };
+        let format = ColourFormat { data, number: NumberType::Uint, swap: Swap::Std };
+        let element = depth_format.bytes() as u32;
+        let (colour_layout, mut depth_layout) = (layout(r, element), layout(r, element));
+        depth_layout.depth_order = depth_layout.mode != ArrayMode::Linear;
+        let copy = DepthCopy { depth: !r.one_in(3), stencil: r.one_in(2), first_covered: r.one_in(2), sample: 0 };
+        state.depth.copy = Some(copy);
+        let contents: Vec<u8> = (0..depth_layout.slice_bytes()).map(|_| r.below(256) as u8).collect();
+        let triangles = if r.one_in(3) { Topology::Triangles } else { Topology::Rectangles };
+        let call = Draw { topology: triangles, indices: Indices::Counted, count: 3, instances: 1 };
+        let run = |watch: Option<[u32; 2]>| {
+            let mut bytes = vec![0x3d; colour_layout.slice_bytes() as usize];
+            let mut depth = contents.clone();
+            let mut targets = Targets::default();
+            targets.colour[0] = Some(ColourTarget {
+                bytes: &mut bytes,
+                layout: colour_layout,
+                format,
+                size: [SIDE; 2],
+                slices: [0; 2],
+            });
+            let (layout, format) = (depth_layout, depth_format);
+            targets.depth = Some(DepthTarget { bytes: &mut depth, layout, format, size: [SIDE; 2], slices: [0; 2] });
+            let counts = draw(&jit, &state, &call, &mut targets, &Options { watch, ..Options::default() }).unwrap();
+            (bytes, depth, counts)
+        };
+        let (rows, pixels) = (run(None), run(Some([16000; 2])));
+        assert!(rows.0 == pixels.0, "case {case}: {depth_format:?}, {copy:?}");
+        assert!(rows.1 == contents && pixels.1 == contents, "case {case}");
+        assert_eq!(Counts { quads: 0, ..rows.2 }, Counts { quads: 0, ..pixels.2 }, "case {case}");
+    }
 }
 
 /// Targets may be wider than the domains of jobs.
 #[test]
 fn bands_of_the_widest_targets() {
-    let (program, constants, memory) = (program(), Constants::default(), Arrays::default());
+    let (program, constants, memory) = (program_with(""), Constants::default(), Arrays::default());
     let positions =
         [[-1.0f32, -1.0, 0.5, 1.0], [1.0, -1.0, 0.5, 1.0], [-1.0, 1.0, 0.5, 1.0]].map(|p| p.map(f32::to_bits));
     let parameters =

@@ -5,7 +5,7 @@
 //!
 //! Arithmetic is that of an R5xx ([`x1k::ops`](crate::x1k::ops)): denormals are read as zeros, results are rounded once.
 
-use crate::float::{SIGN, flush};
+use crate::float::{SIGN, flush, number};
 use crate::x1k::ops::{ZeroRule, clamp, mad, max, min, output_modifier};
 use ctm_isa::x1k::ops::Omod;
 
@@ -44,6 +44,10 @@ pub enum Step {
     Fused([StepIndex; 3]),
     /// Limited to 0 to 1; NaN becomes 0.
     Clamp(StepIndex),
+    /// All bits where `a < b`, else none. Denormals are zeros; nothing is less than a NaN, and a NaN less than nothing.
+    Less([StepIndex; 2]),
+    /// All bits where `a == b`, else none. Denormals are zeros; a NaN equals nothing.
+    Equal([StepIndex; 2]),
     /// `a < b ? a : b`, denormals becoming zeros. The operands are no bits of NaNs but those that arithmetic makes.
     Min([StepIndex; 2]),
     /// `a > b ? a : b`, in the same way.
@@ -141,6 +145,8 @@ impl Epilogue {
                 Step::Xor(ab) => of(11, &ab),
                 Step::ShiftLeft(a, by) => [12, u32::from(a.0), by.into(), 0],
                 Step::ShiftRight(a, by) => [13, u32::from(a.0), by.into(), 0],
+                Step::Less(ab) => of(14, &ab),
+                Step::Equal(ab) => of(15, &ab),
             });
         }
     }
@@ -161,6 +167,8 @@ impl Epilogue {
                     output_modifier(mad(a, b, c, ZeroRule::Ieee), Omod::U1, false)
                 }
                 Step::Clamp(a) => clamp(of(a)),
+                Step::Less([a, b]) => ones(number(of(a)) < number(of(b))),
+                Step::Equal([a, b]) => ones(number(of(a)) == number(of(b))),
                 Step::Min([a, b]) => flush(min(of(a), of(b))),
                 Step::Max([a, b]) => flush(max(of(a), of(b))),
                 Step::Number(a) => (of(a).cast_signed() as f32).to_bits(),
@@ -174,6 +182,11 @@ impl Epilogue {
         }
         results.last().copied().unwrap_or(stored)
     }
+}
+
+/// All bits where something holds.
+const fn ones(holds: bool) -> u32 {
+    if holds { u32::MAX } else { 0 }
 }
 
 /// The epilogue of a colour target.

@@ -10,6 +10,7 @@
 //! of columns 0 to 2N - 1 and rows 0 and 1: lane `4 * quad + 2 * (j % 2) + i % 2`.
 
 use crate::domain::{Domain, Position};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The start value of one element of one register, for each lane.
 ///
@@ -97,6 +98,16 @@ pub fn covered_from(covered: Option<&[u64]>, first: u64) -> u64 {
     match first % 64 {
         0 => word(first / 64),
         shift => word(first / 64) >> shift | word(first / 64 + 1) << (64 - shift),
+    }
+}
+
+/// Marks lanes: those of the mask, whose bit 0 is lane `first`. Lanes past the end are dropped.
+pub fn survive(words: &[AtomicU64], first: u64, lanes: u64) {
+    let shift = first % 64;
+    let parts = [lanes << shift, if shift == 0 { 0 } else { lanes >> (64 - shift) }];
+    let of = usize::try_from(first / 64).ok().and_then(|word| words.get(word..)).unwrap_or_default();
+    for (word, bits) in of.iter().zip(parts).filter(|(_, bits)| *bits != 0) {
+        word.fetch_or(bits, Ordering::Relaxed);
     }
 }
 

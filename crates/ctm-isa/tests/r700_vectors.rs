@@ -163,5 +163,7 @@ fn colours_that_are_always_exported() {
         let assembly = assemble(text, &TextOptions::default());
         let program = assembly.program.unwrap_or_else(|| panic!("{text}{:?}", assembly.diagnostics));
         assert_eq!(Usage::always_exported(&program.decode()), expected, "{text}");
+        let kills = text.contains("KILL");
+        assert_eq!(Usage::exported_by_survivors(&program.decode()), if kills { 1 } else { expected }, "{text}");
     }
 }

@@ -2,12 +2,13 @@
 
 use super::lockstep::{Answers, CheckedWrite, Sent, both};
 use super::shadow::Shadow;
-use super::{Compared, target, until};
+use super::{Compared, Difference, target, until};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::{Cells, Direct, Exports, Launch, Memory, Space, Target, VertexEvent, Written};
 use ctm_exec::x1k::Elements;
 use ctm_exec::{Control, Engine, Interp, Position};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Runs a launch with the reference interpreter, then with `engine`, without and with counters. Gives the first one's result and where they first
 /// disagree.
@@ -21,18 +22,57 @@ pub fn compare(engine: &dyn Engine, control: &Control, launch: &Launch<'_>, memo
     let control = &until(control, &launch.budget);
     let shadows = Shadows::of(memory, launch);
     let mut recorder = WriteLog { memory, sent: Vec::new(), before: HashMap::new() };
-    let expected = Interp.run_r700_under(control, &Launch { counters: true, ..*launch }, &mut recorder);
+    let survivors = Marks::of(launch);
+    let of_reference = Launch { counters: true, survivors: survivors.words(), ..*launch };
+    let expected = Interp.run_r700_under(control, &of_reference, &mut recorder);
     let WriteLog { memory, sent, before } = recorder;
+    survivors.mark(launch);
     both(&expected, launch.counters, |counters, expected| {
         // On one thread nothing after a fault has been stored.
         let threads = if expected.is_err() { 1 } else { launch.threads };
-        let launch = Launch { counters, threads, ..*launch };
+        let marks = Marks::of(launch);
+        let launch = Launch { counters, threads, survivors: marks.words(), ..*launch };
         let answers = Answers::new(&sent, shadows.clone());
         let mut player = Player { memory, before: &before, stored: HashMap::new(), answers };
         let found = engine.run_r700_under(control, &launch, &mut player);
         let Player { memory, answers, .. } = player;
-        answers.difference(&found, expected, || Some(Shadows::of(memory, &launch)))
+        let difference = answers.difference(&found, expected, || Some(Shadows::of(memory, &launch)));
+        difference.or_else(|| if expected.is_ok() { marks.difference(&survivors) } else { None })
     })
+}
+
+/// The marks of one run at the lanes that reached its end ([`Launch::survivors`]).
+struct Marks(Option<Vec<AtomicU64>>);
+
+impl Marks {
+    /// None so far.
+    fn of(launch: &Launch<'_>) -> Self {
+        Self(launch.survivors.map(|words| words.iter().map(|_| AtomicU64::new(0)).collect()))
+    }
+
+    fn words(&self) -> Option<&[AtomicU64]> {
+        self.0.as_deref()
+    }
+
+    fn lanes(&self) -> Vec<u64> {
+        self.0.iter().flatten().map(|word| word.load(Ordering::Relaxed)).collect()
+    }
+
+    /// Sets the same marks for the caller.
+    fn mark(&self, launch: &Launch<'_>) {
+        for (to, lanes) in launch.survivors.unwrap_or_default().iter().zip(self.lanes()) {
+            to.fetch_or(lanes, Ordering::Relaxed);
+        }
+    }
+
+    /// The first lane that only one of both runs has marked.
+    fn difference(&self, expected: &Self) -> Option<Difference> {
+        let words = self.lanes().into_iter().zip(expected.lanes());
+        let lane = words.map(|(found, expected)| (found ^ expected).trailing_zeros()).enumerate();
+        let (word, bit) = lane.into_iter().find(|(_, bit)| *bit < 64)?;
+        let message = format!("lane {} survived in one of the engines only", 64 * word + bit as usize);
+        Some(Difference { pc: None, position: None, message })
+    }
 }
 
 impl target::OutputTarget for Target {

@@ -5,6 +5,7 @@
 
 mod apart;
 mod batch;
+mod late;
 
 use self::apart::Apart;
 use self::batch::Batch;
@@ -173,9 +174,11 @@ struct Over<'r> {
 }
 
 impl Over<'_> {
-    /// The colours that every pixel exports.
+    /// The colours that every pixel exports, or every one that is not killed, where kills count.
     fn exported(&self, shader: &Shader<'_>) -> u8 {
-        *self.exported.get_or_init(|| shader.always_exported())
+        let kills = shader.state.depth.kill;
+        let of = || if kills { shader.exported_by_survivors() } else { shader.always_exported() };
+        *self.exported.get_or_init(of)
     }
 
     /// Whether the program exports the same for all pixels with the same initial values, so that it runs for one of them only.
@@ -278,6 +281,9 @@ impl Over<'_> {
         early: bool,
     ) -> Result<(), DrawError> {
         let piece = &batch.pieces[number as usize];
+        if batch.copy(piece, within)? {
+            return Ok(());
+        }
         if self.state_has_samples && self.samples == 0 {
             let inside = self.coverer.whole_quads(piece, within);
             if batch.fill(number, inside)? {

@@ -1,7 +1,7 @@
 //! Epilogues: how a target of fractions in 32 bits takes colours, as operations that engines compile with the pixel program. Truth: [`super::merge::Plan::after`].
 
 use crate::output::merge::Plan;
-use crate::state::{Blend, BlendEquation, ColourState, Combine, Factor, LogicOp};
+use crate::state::{AlphaTest, Blend, BlendEquation, ColourState, Combine, Compare, Factor, LogicOp};
 use crate::surface::format::{Colours, Fractions};
 use ctm_exec::epilogue::{Epilogue, Step, StepIndex};
 use ctm_exec::float::{ONE, SIGN};
@@ -60,6 +60,31 @@ pub(crate) fn of_target(plan: &Plan, colours: &Colours, state: &ColourState, n: 
     }
     builder.list.finish(result);
     builder.list.is_complete().then_some(builder.list)
+}
+
+/// The alpha test of a pixel, as a list that gives 0 where it fails; `None` where alpha is rounded before.
+pub(crate) fn of_alpha_test(test: &AlphaTest) -> Option<Epilogue> {
+    if test.steps.is_some() {
+        return None;
+    }
+    let mut list = Epilogue::default();
+    let alpha = list.step(Step::Exported { output: 0, element: 3 });
+    let reference = list.step(Step::Bits(test.reference.to_bits()));
+    let [less, equal, greater] =
+        [Step::Less([alpha, reference]), Step::Equal([alpha, reference]), Step::Less([reference, alpha])];
+    let last = match test.compare {
+        Compare::Never => Step::Bits(0),
+        Compare::Less => less,
+        Compare::Equal => equal,
+        Compare::Greater => greater,
+        Compare::Always => Step::Bits(u32::MAX),
+        Compare::LessEqual => Step::Or([less, equal].map(|step| list.step(step))),
+        Compare::GreaterEqual => Step::Or([greater, equal].map(|step| list.step(step))),
+        Compare::NotEqual => Step::Xor([equal, Step::Bits(u32::MAX)].map(|step| list.step(step))),
+    };
+    let last = list.step(last);
+    list.finish(last);
+    Some(list)
 }
 
 impl Builder<'_> {

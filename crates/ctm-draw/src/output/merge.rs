@@ -1,6 +1,7 @@
 //! What becomes of a pixel's colours: kill, alpha test, coverage, depth and stencil, blending, storing. Tests of many pixels at once: `merge/lanes.rs`; rows of
 //! colours: `merge/rows.rs`.
 
+mod copies;
 mod epilogues;
 mod fills;
 mod lanes;
@@ -10,13 +11,14 @@ mod rows;
 
 use self::lanes::LaneTest;
 use crate::output::blend::{self, blend};
+use crate::output::epilogue;
 use crate::output::watch::{Ending, Fragment, SampleTest, Watch};
 use crate::pixel::shade::{Exports, ShadeQuad};
 use crate::program::{Packed, Staged, Window};
 use crate::raster::QuadCoverage;
 use crate::rect::{Rect, UNITS};
 use crate::setup::Setup;
-use crate::state::{Blend, ColourState, DrawState, LogicOp, Loss, Losses, PixelSource, StencilOp};
+use crate::state::{AlphaTest, Blend, ColourState, DrawState, LogicOp, Loss, Losses, PixelSource, StencilOp};
 use crate::surface::format::Colours;
 use crate::surface::samples::Surface;
 use crate::surface::targets::{Open, OpenColour, OpenDepth};
@@ -62,6 +64,8 @@ pub(crate) struct Merger<'a, 't> {
     simple: bool,
     /// Quads can be merged many at a time: nothing is left to test, or pixels have one sample and the program decides nothing but colours and kills.
     groups: bool,
+    /// The program or the alpha test may drop pixels of one sample each, and all other tests come after that.
+    late: bool,
     /// Nothing is left to test after the program, and draws store colours.
     is_early_draw: bool,
     /// The tests of samples, of front and back faces; `None` where a pixel is watched.
@@ -156,6 +160,8 @@ impl<'a, 't> Merger<'a, 't> {
         let depth = &state.depth;
         let decides = depth.export_depth || depth.export_stencil || depth.export_mask;
         let groups = !special && (early || one && !decides && state.colour.alpha_to_coverage.is_none());
+        let has_program = !matches!(state.pixels, PixelSource::Nothing);
+        let late = groups && !early && has_program;
         let plain = simple && plans.of.iter().flatten().all(|plan: &Plan| plan.replaces);
         let plans = Arc::clone(plans);
         let lanes = open.depth.as_ref().filter(|_| !is_inspected);
@@ -169,6 +175,7 @@ impl<'a, 't> Merger<'a, 't> {
             plain,
             simple,
             groups,
+            late,
             is_early_draw,
             lanes,
             watch,
@@ -202,6 +209,27 @@ impl<'a, 't> Merger<'a, 't> {
     /// Whether pixels can be tested many at a time before the program, and nothing is left to test then.
     pub(crate) const fn tests_lanes(&self) -> bool {
         self.simple
+    }
+
+    /// Whether pixels may be dropped after the program, and are tested then.
+    pub(crate) const fn is_late(&self) -> bool {
+        self.late
+    }
+
+    /// Whether launches may merge colours before the last tests, or have none. `takes_tests`: as of [`Shader`](crate::pixel::shade::Shader).
+    pub(crate) fn merges_late(&self, takes_tests: bool) -> bool {
+        let is_kept = self.state.colour.alpha_test.is_none() || self.keeps().is_some();
+        !self.late || takes_tests && is_kept && (!self.tests() || self.is_probed())
+    }
+
+    /// The alpha test.
+    pub(crate) const fn alpha_test(&self) -> Option<AlphaTest> {
+        self.state.colour.alpha_test
+    }
+
+    /// The alpha test as a test of exports.
+    pub(crate) fn keeps(&self) -> Option<ctm_exec::epilogue::Epilogue> {
+        epilogue::of_alpha_test(self.state.colour.alpha_test.as_ref()?)
     }
 
     /// Whether nothing is left to do with pixels that passed the tests before the program: no colour is stored, if the program's are.
@@ -253,7 +281,8 @@ impl<'a, 't> Merger<'a, 't> {
             wanted |= if self.state.colour.multiwrite { 1 } else { 1 << n };
             wanted |= if plan.blend.as_ref().is_some_and(Blend::reads_source1) { 2 } else { 0 };
         }
-        if self.simple && wanted & exported == wanted { wanted } else { 0 }
+        wanted |= u8::from(self.late && self.state.colour.alpha_test.is_some());
+        if (self.simple || self.late) && wanted & exported == wanted { wanted } else { 0 }
     }
 
     /// What came to the watched pixel.

@@ -7,17 +7,18 @@
 use crate::lanes::{LANES, ROWS, Shape, blocks, whole};
 use crate::pixel::shade::{QuadProgram, Shader, x1k_launch};
 use crate::pixel::starts::{Starts, starts};
-use crate::program::{StageMemory, Staged, Window, X1kMemory};
+use crate::program::{LaunchOutput, StageMemory, Staged, Window, X1kMemory};
 use crate::rect::Rect;
 use crate::setup::piece::{Coverer, Piece};
 use crate::vertex::Vertices;
-use ctm_exec::r700::{Launch, TargetEpilogue};
+use ctm_exec::r700::Launch;
 use ctm_exec::rows::covered_from;
 use ctm_exec::x1k::{self, DrawParts};
 use ctm_exec::{Domain, Fault, LaneOrder, LaneRows, Position};
 use ctm_isa::r700::inst::{Cf, ClauseBody, Decoded, Fetch};
 use ctm_isa::r700::program::{Stage as StageKind, Usage};
 use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// The least approximate number of quads of a piece that is drawn so.
@@ -181,11 +182,26 @@ impl Covered {
         words
     }
 
+    /// No lanes yet, as many words as [`Self::keep`] takes.
+    pub(crate) fn no_lanes(&self) -> Vec<AtomicU64> {
+        (0..RectangleLanes::of(self.rect).count.div_ceil(64)).map(|_| AtomicU64::new(0)).collect()
+    }
+
+    /// Restricts the covered pixels to these lanes, which are covered.
+    pub(crate) fn keep(&mut self, lanes: Vec<AtomicU64>) {
+        self.words = Some(lanes.into_iter().map(AtomicU64::into_inner).collect());
+        self.has_holes = true;
+    }
+
     /// Restricts the covered pixels to those that pass: asks for a block or a row from a pixel on which of the marked lanes do.
     pub(crate) fn only(&mut self, shape: Shape, mut passes: impl FnMut([i32; 2], u32) -> u32) {
         let (lanes, rect) = (RectangleLanes::of(self.rect), self.rect);
         let (mut words, mut all_pass) = (vec![0; lanes.count.div_ceil(64)], true);
+        let old = self.words.as_ref().filter(|_| self.has_holes);
         let mut passes = |at, marked| {
+            if marked == 0 {
+                return 0;
+            }
             let passed = passes(at, marked);
             all_pass &= passed == marked;
             passed
@@ -195,7 +211,11 @@ impl Covered {
                 for x in ((left & !1)..right).step_by(LANES) {
                     let (first, last) = ((left - x).max(0), (right - x).min(LANES as i32));
                     let marked = (u32::MAX << first) & (u32::MAX >> (LANES as i32 - last));
-                    let passed = passes([x, y], marked);
+                    let holes = old.map_or(u32::MAX, |old| {
+                        let half = |first: usize| columns_of_quads(get(old, first) >> (2 * (y & 1)));
+                        half(lanes.lane(x, y & !1))
+                    });
+                    let passed = passes([x, y], marked & holes);
                     put(&mut words, lanes.lane(x, y & !1), pairs(passed) << (2 * (y & 1)));
                 }
             }
@@ -205,17 +225,25 @@ impl Covered {
                 let span = |row: i32| self.spans.get(usize::try_from(y + row - rect.top).ok()?).copied();
                 let spans = [0, 1, 2, 3].map(|row| span(row).unwrap_or([0; 2]));
                 for (x, marked) in blocks(spans) {
-                    let passed = passes([x, y], marked);
-                    for pair in [0, 8].into_iter().filter(|pair| passed >> pair & 0x00ff_00ff != 0) {
+                    // Columns before the rectangle's are not marked.
+                    let from = x.max(rect.left);
+                    let pairs_of = |lanes: u32| [0, 8].into_iter().filter(move |pair| lanes >> pair & 0x00ff_00ff != 0);
+                    let holes = old.map_or(u32::MAX, |old| {
+                        let of = |pair: i32| {
+                            let two = (get(old, lanes.lane(from, y + pair / 4)) << (2 * (from - x))) as u32;
+                            (two & 0xff) << pair | (two & 0xff00) << (pair + 8)
+                        };
+                        pairs_of(marked).fold(0, |all, pair| all | of(pair))
+                    });
+                    let passed = passes([x, y], marked & holes);
+                    for pair in pairs_of(passed) {
                         let two = u64::from(passed >> pair & 0xff | passed >> (pair + 8) & 0xff00);
-                        // Columns before the rectangle's are not marked.
-                        let from = x.max(rect.left);
                         put(&mut words, lanes.lane(from, y + pair / 4), two >> (2 * (from - x)));
                     }
                 }
             }
         }
-        if !all_pass {
+        if !all_pass || self.has_holes {
             (self.words, self.has_holes) = (Some(words), true);
         }
     }
@@ -225,12 +253,7 @@ impl Covered {
         let all = u64::MAX >> (64 - count.clamp(1, 64));
         let Some(words) = self.words.as_ref().filter(|_| self.has_holes) else { return all };
         let first = RectangleLanes::of(self.rect).lane(x & !1, y);
-        let half = |at: usize| {
-            let (word, bit) = (at / 64, at % 64);
-            let of = |n: usize| words.get(n).copied().unwrap_or(0);
-            let both = if bit == 0 { of(word) } else { of(word) >> bit | of(word + 1) << (64 - bit) };
-            u64::from(columns_of_quads(both))
-        };
+        let half = |at: usize| u64::from(columns_of_quads(get(words, at)));
         // An odd column is the second of its quad: 64 from there on need a bit of a third part.
         let odd = x & 1;
         let mut marks = (half(first) | half(first + 64) << 32) >> odd;
@@ -257,6 +280,13 @@ const fn columns_of_quads(lanes: u64) -> u32 {
     let x = (x | x >> 4) & 0x00ff_00ff_00ff_00ff;
     let x = (x | x >> 8) & 0x0000_ffff_0000_ffff;
     (x | x >> 16) as u32
+}
+
+/// 64 bits from a lane on.
+fn get(words: &[u64], lane: usize) -> u64 {
+    let (word, bit) = (lane / 64, lane % 64);
+    let of = |n: usize| words.get(n).copied().unwrap_or(0);
+    if bit == 0 { of(word) } else { of(word) >> bit | of(word + 1) << (64 - bit) }
 }
 
 /// Sets bits from a lane on.
@@ -327,6 +357,8 @@ struct ProgramFacts {
     entry: u32,
     /// The outputs that every pixel exports (bit n = output n).
     exported: u8,
+    /// The outputs that every pixel exports that is not killed.
+    exported_by_survivors: u8,
     /// As of [`is_uniform`].
     is_uniform: bool,
 }
@@ -345,7 +377,8 @@ impl ProgramFacts {
         }
         let decoded = program.decode();
         let (exported, is_uniform) = (Usage::always_exported(&decoded), is_uniform(&decoded));
-        let facts = Self { entry: program.entry, exported, is_uniform };
+        let exported_by_survivors = Usage::exported_by_survivors(&decoded);
+        let facts = Self { entry: program.entry, exported, exported_by_survivors, is_uniform };
         if known.len() >= MOST_KNOWN {
             known.clear();
         }
@@ -362,6 +395,22 @@ impl Shader<'_> {
             QuadProgram::R700(..) => 0,
             QuadProgram::X1k(stage, _) => stage.program.always_written(),
         }
+    }
+
+    /// The colour outputs that every pixel exports that is not killed, if the program has no other effect (bit n = output n).
+    pub(crate) fn exported_by_survivors(&self) -> u8 {
+        match &self.program {
+            QuadProgram::R700(stage, _) if stage.fetch_program.is_none() => {
+                ProgramFacts::of(stage.program).exported_by_survivors
+            }
+            QuadProgram::R700(..) => 0,
+            QuadProgram::X1k(stage, _) => stage.program.always_written(),
+        }
+    }
+
+    /// Whether launches take tests of exports, and mark their survivors.
+    pub(crate) const fn takes_tests(&self) -> bool {
+        matches!(self.program, QuadProgram::R700(..))
     }
 
     /// Whether pixels with the same initial values export the same.
@@ -384,7 +433,8 @@ impl Shader<'_> {
         let quad = Rect { left: 0, top: 0, right: 2, bottom: 2 };
         let covered = Covered { rect: quad, spans: vec![[0, 2]; 2], words: None, has_holes: false };
         let mut colours: Staged = std::array::from_fn(|n| vec![[0; 4]; if outputs >> n & 1 == 1 { 4 } else { 0 }]);
-        self.run_band(&covered, starts, [0; 2], (Window::Staged { colours: &mut colours, width: 2 }, &[]))?;
+        let window = Window::Staged { colours: &mut colours, width: 2 };
+        self.run_band(&covered, starts, [0; 2], LaunchOutput::all(window, &[]))?;
         Ok(colours.map(|of| of.first().copied().unwrap_or_default()))
     }
 
@@ -394,7 +444,7 @@ impl Shader<'_> {
         covered: &Covered,
         starts: &Starts,
         first: [i32; 2],
-        (window, epilogues): (Window<'_, '_>, &[TargetEpilogue]),
+        LaunchOutput { window, epilogues, keeps, survivors }: LaunchOutput<'_, '_>,
     ) -> Result<(), Fault> {
         let domain = domain(covered.rect, first);
         let [column, row] = first.map(i32::cast_unsigned);
@@ -418,6 +468,8 @@ impl Shader<'_> {
                     divisor: starts.divisor(),
                     covered: words,
                     epilogues,
+                    keeps,
+                    survivors,
                     once: true,
                     ..Launch::new(stage.program, stage.constants, domain)
                 };

@@ -1,13 +1,13 @@
 //! The pixel program for quads of any primitives: start values as rows of lanes, one launch, rows of exports.
 
 use crate::lanes::{Wide, widely};
-use crate::program::{MOST_QUADS, Runner, StageMemory, Window, X1kMemory, ints};
+use crate::program::{LaunchOutput, MOST_QUADS, Runner, StageMemory, X1kMemory, ints};
 use crate::raster::QuadCoverage;
 use crate::setup::Weights;
 use crate::setup::piece::Piece;
 use crate::state::{DrawState, Interpolation, PixelInput, Place, RasterState, SpriteElement, StageProgram, X1kStage};
 use crate::vertex::Vertices;
-use ctm_exec::r700::{Launch, Target, TargetEpilogue};
+use ctm_exec::r700::{Launch, Target};
 use ctm_exec::x1k::DrawParts;
 use ctm_exec::{Budget, Domain, ExportRow, Fault, GroupSize, LaneOrder, LaneRows, Position, StartRow, x1k};
 use ctm_isa::r700::GPRS;
@@ -341,7 +341,7 @@ impl Shader<'_> {
         &self,
         (quads, pieces, vertices): (&[ShadeQuad], &[Piece], &Vertices),
         scratch: &mut Scratch,
-        (window, epilogues): (Window<'_, '_>, &[TargetEpilogue]),
+        LaunchOutput { window, epilogues, keeps, survivors }: LaunchOutput<'_, '_>,
     ) -> Result<(), Fault> {
         scratch.restart(4 * quads.len());
         self.parameters(scratch, quads, pieces, vertices);
@@ -355,7 +355,8 @@ impl Shader<'_> {
             QuadProgram::R700(stage, _) => {
                 let nothing = LaneRows::new(no_lanes, &[]);
                 let mut memory = StageMemory { window, ..StageMemory::new(stage.memory, nothing) };
-                let launch = Launch { epilogues, covered, once: true, ..self.launch(stage, &start, domain) };
+                let launch = self.launch(stage, &start, domain);
+                let launch = Launch { epilogues, keeps, survivors, covered, once: true, ..launch };
                 self.runner.r700("pixel", launch, &mut memory, (&place, &counts))
             }
             QuadProgram::X1k(stage, _) => {

@@ -4,16 +4,18 @@ use crate::state::{DrawError, LaunchNotice, Note, Notice, Options};
 use crate::surface::format::Colours;
 use crate::surface::targets::OpenColour;
 use ctm_exec::engine::{Finding, MemoryFault};
+use ctm_exec::epilogue::Epilogue;
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::TextureKind;
 use ctm_exec::r700::{
-    Buffer, Cells, Direct, Exports, Launch, Memory, Sampler, Space, Target, Texels, Texture, Tiles, VertexEvent,
-    Written,
+    Buffer, Cells, Direct, Exports, Launch, Memory, Sampler, Space, Target, TargetEpilogue, Texels, Texture, Tiles,
+    VertexEvent, Written,
 };
 use ctm_exec::x1k::{Elements, Form};
 use ctm_exec::{Budget, Control, Engine, Fault, FaultKind, Instant, LaneRows, Position, x1k};
 use ctm_isa::x1k::OUTPUTS;
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -162,7 +164,7 @@ pub(crate) enum Window<'a, 't> {
         /// As above.
         first_row: u32,
         /// Where the quads of the launch lie, if they are not a rectangle of the window.
-        places: Option<QuadPlaces>,
+        places: Option<Box<QuadPlaces>>,
         /// Of a pixel in each target.
         merge: Box<MergePixel<'a>>,
     },
@@ -281,8 +283,8 @@ impl Window<'_, '_> {
                     let Some(elements) = target.as_mut().and_then(|target| target.dwords()) else { continue };
                     *mapped = match places {
                         None => Some(elements),
-                        Some(QuadPlaces { tiles, quads }) => tiles[n].clone().map(|tiles| {
-                            let width = ints(2 * quads.len());
+                        Some(places) => places.tiles[n].clone().map(|tiles| {
+                            let width = ints(2 * places.quads.len());
                             Elements { pitch: width, width, height: 2, tiles: Some(tiles), ..elements }
                         }),
                     };
@@ -291,6 +293,22 @@ impl Window<'_, '_> {
             Self::Targets { .. } | Self::Staged { .. } => return None,
         }
         targets.iter().map(|&n| all.get_mut(usize::from(n)).and_then(Option::take).map(Some)).collect()
+    }
+}
+
+/// The destination of a launch's colours, and its tests.
+pub(crate) struct LaunchOutput<'b, 't> {
+    pub(crate) window: Window<'b, 't>,
+    pub(crate) epilogues: &'b [TargetEpilogue],
+    /// As of [`Launch::keeps`] and [`Launch::survivors`]: only where the program [takes tests](crate::pixel::shade::Shader::takes_tests).
+    pub(crate) keeps: Option<&'b Epilogue>,
+    pub(crate) survivors: Option<&'b [AtomicU64]>,
+}
+
+impl<'b, 't> LaunchOutput<'b, 't> {
+    /// Every pixel is stored.
+    pub(crate) const fn all(window: Window<'b, 't>, epilogues: &'b [TargetEpilogue]) -> Self {
+        Self { window, epilogues, keeps: None, survivors: None }
     }
 }
 

@@ -2,6 +2,8 @@
 
 pub use ctm_exec::r700::resources::Compare;
 
+use ctm_exec::float::number;
+
 /// An operation on a stencil value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "they say what they are")]
@@ -273,10 +275,11 @@ pub struct AlphaTest {
 }
 
 impl AlphaTest {
-    /// Whether an alpha passes.
+    /// Whether an alpha passes. Denormals are zeros.
     #[must_use]
     pub fn passes(&self, alpha: f32) -> bool {
-        self.compare.holds(&self.steps.map_or(alpha, |steps| steps.rounded(alpha)), &self.reference)
+        let [alpha, reference] = [alpha, self.reference].map(|value| number(value.to_bits()));
+        self.compare.holds(&self.steps.map_or(alpha, |steps| steps.rounded(alpha)), &reference)
     }
 }
 

@@ -62,10 +62,12 @@ pub use resources::{Arrays, Buffer, Sampler, Texture};
 pub use surface::{Surface, SurfaceError};
 
 use crate::domain::{Domain, GroupSize, Position};
+use crate::epilogue::Epilogue;
 use crate::fault::{Budget, FaultKind, MemoryFault};
 use crate::rows::{LaneOrder, LaneRows, StartRow, covered_from};
 use ctm_isa::r700::CONSTANT_FILE;
 use ctm_isa::r700::program::{Chip, Program, Stage};
+use std::sync::atomic::AtomicU64;
 
 /// Boolean constants, and loop constants, of a program (`CF_CONST`, R700 §10.1).
 pub const CF_CONSTANTS: usize = 32;
@@ -151,6 +153,10 @@ pub struct Launch<'a> {
     /// The meaning of [`Memory::commit`] for these colour targets, for engines that compute and store their elements themselves ([`Memory::merged`]).
     /// Engines need not use them.
     pub epilogues: &'a [TargetEpilogue],
+    /// A test after a pixel program: lanes for which this list gives 0 end as killed pixels do. It reads exports alone, those of a lane that it did not make as zeros.
+    pub keeps: Option<&'a Epilogue>,
+    /// Where lanes are marked that reach the end, are covered and were not killed: lane `n` is bit `n % 64` of word `n / 64`. Those of pixel programs only.
+    pub survivors: Option<&'a [AtomicU64]>,
     /// The domain, at most 4096 x 4096.
     pub domain: Domain,
     /// Limits of the launch.
@@ -189,6 +195,8 @@ impl<'a> Launch<'a> {
             once: false,
             rows: &[],
             epilogues: &[],
+            keeps: None,
+            survivors: None,
             domain,
             budget: Budget::default(),
             threads: 1,

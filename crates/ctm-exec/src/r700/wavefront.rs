@@ -13,6 +13,7 @@ use super::{Launch, Memory, VertexEvent, with_alternate};
 use crate::domain::Position;
 use crate::fault::{Fault, FaultKind};
 use crate::outcome::Counters;
+use crate::rows::survive;
 use ctm_isa::r700::inst::{AluClause, Cf, CfAlu, CfEntry, CfExport, CfPlain, ClauseBody, Decoded, FetchEntry};
 use ctm_isa::r700::ops::{CfAluOp, CfOp, ExportOp, KcacheMode};
 use ctm_isa::r700::program::Stage;
@@ -199,9 +200,37 @@ impl Wavefront {
                 if let Err(kind) = self.charge(context, shared, entry) {
                     return Err(fault(self, kind, None));
                 }
+                if ends {
+                    self.test_exports(context.launch);
+                }
                 Ok(())
             }
             Err(kind) => Err(fault(self, kind, lane)),
+        }
+    }
+
+    /// The test of exports after the program, and the marks of the lanes that are left.
+    fn test_exports(&mut self, launch: &Launch<'_>) {
+        if launch.stage != Stage::Pixel {
+            return;
+        }
+        if let Some(keeps) = launch.keeps {
+            for (valid, exports) in self.flow.valid.iter_mut().zip(&self.exports) {
+                let value = |output: u8, element: u8| {
+                    exports.get(Target::Pixel(output)).map_or(0, |(values, _)| values[usize::from(element % 4)])
+                };
+                *valid &= keeps.apply(value, 0) != 0;
+            }
+        }
+        if let Some(survivors) = launch.survivors {
+            let lanes = self
+                .flow
+                .valid
+                .iter()
+                .zip(&self.covered)
+                .enumerate()
+                .filter(|(_, (valid, covered))| **valid && **covered);
+            survive(survivors, self.first_thread, lanes.fold(0, |set, (lane, _)| set | 1 << lane));
         }
     }
 

@@ -18,15 +18,18 @@ pub fn stored(epilogues: &[TargetEpilogue], first: usize, end: usize) -> Option<
     reads.enumerate().map(var).collect()
 }
 
-/// Whether each of them has steps, a target below `targets`, and reads of these outputs alone (bit n = output n).
-pub fn are_sound(epilogues: &[TargetEpilogue], targets: u8, exported: u8) -> bool {
-    let reads_exported = |of: &TargetEpilogue| {
-        of.epilogue.steps().iter().all(|step| match step {
-            Step::Exported { output, element } => *output < 8 && *element < 4 && exported >> output & 1 == 1,
-            _ => true,
-        })
+/// Whether a list has steps, and reads these outputs alone (bit n = output n).
+pub fn is_sound(list: &Epilogue, exported: u8) -> bool {
+    let reads_exported = |step: &Step| match step {
+        Step::Exported { output, element } => *output < 8 && *element < 4 && exported >> output & 1 == 1,
+        _ => true,
     };
-    epilogues.iter().all(|of| of.target < targets && of.epilogue.is_complete() && reads_exported(of))
+    list.is_complete() && list.steps().iter().all(reads_exported)
+}
+
+/// Whether each of them is sound and has a target below `targets`.
+pub fn are_sound(epilogues: &[TargetEpilogue], targets: u8, exported: u8) -> bool {
+    epilogues.iter().all(|of| of.target < targets && is_sound(&of.epilogue, exported))
 }
 
 /// The result of a list of steps; `stored`: the variable of the target's element; `place`: of an output among the targets of exports.
@@ -57,6 +60,8 @@ pub fn steps(
             Step::Clamp(a) => unit(b, ChannelOp::Clamp, [of(a)?; 3]),
             Step::Min([x, y]) => unit(b, ChannelOp::Min, [of(x)?, of(y)?, of(x)?]),
             Step::Max([x, y]) => unit(b, ChannelOp::Max, [of(x)?, of(y)?, of(x)?]),
+            Step::Less([x, y]) => b.make(Op::Holds { op: Op2::PredSetgt, operands: [of(y)?, of(x)?], wanted: true }),
+            Step::Equal([x, y]) => b.make(Op::Holds { op: Op2::PredSete, operands: [of(x)?, of(y)?], wanted: true }),
             Step::Number(a) => b.logic(Op2::IntToFlt, of(a)?, of(a)?),
             Step::And([x, y]) => b.logic(Op2::AndInt, of(x)?, of(y)?),
             Step::Or([x, y]) => b.logic(Op2::OrInt, of(x)?, of(y)?),

@@ -246,6 +246,16 @@ impl Usage {
     /// where no branch or loop is open, nothing has been killed and the execute mask is as at the start. Looks at the text alone, so it may miss some.
     #[must_use]
     pub fn always_exported(decoded: &Decoded) -> u8 {
+        Self::exported_by_all(decoded, false)
+    }
+
+    /// The colour outputs that every pixel exports that no ALU instruction kills (bit n = output n).
+    #[must_use]
+    pub fn exported_by_survivors(decoded: &Decoded) -> u8 {
+        Self::exported_by_all(decoded, true)
+    }
+
+    fn exported_by_all(decoded: &Decoded, kills: bool) -> u8 {
         let (mut depth, mut exported) = (Depth::default(), 0);
         for entry in &decoded.entries {
             match &entry.cf {
@@ -262,7 +272,7 @@ impl Usage {
                     if let ClauseBody::Alu(clause) = &entry.clause {
                         let mut insts = clause.groups.iter().flat_map(|group| &group.slots).map(|slot| &slot.inst);
                         let stays = |inst: &super::inst::AluInst| {
-                            inst.op().info().kind != super::ops::SideEffect::Kill
+                            (kills || inst.op().info().kind != super::ops::SideEffect::Kill)
                                 && !(inst.updates_execute_mask() && depth.is_empty())
                         };
                         if !insts.all(stays) {

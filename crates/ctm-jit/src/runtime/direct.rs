@@ -14,6 +14,7 @@ use crate::launch::wavefronts::wave::{Reads, Wave};
 use crate::runtime::batches::written;
 use crate::runtime::wavefronts::{Done, Runner, Wavefronts};
 use crate::runtime::work::{share, threads};
+use ctm_exec::rows::survive;
 use ctm_exec::watch::Part;
 use ctm_exec::{Counters, Fault, FaultKind};
 use spans::Spans;
@@ -141,7 +142,11 @@ impl Task<'_, '_> {
         let Runner { wave, covered, .. } = &**runner;
         let exports = &of.program.exports;
         let by = |place: usize| wave.written[exports[place]];
-        let stored = direct.outputs.store(&wave.places, wave.valid & covered, by, &wave.exports);
+        let valid = wave.valid & covered;
+        if let Some(survivors) = of.survivors {
+            survive(survivors, wave.places.first, valid);
+        }
+        let stored = direct.outputs.store(&wave.places, valid, by, &wave.exports);
         self.done.ended(of, (1, wave.places.inside.count_ones().into()), runner, direct.given.guest);
         written(&mut self.done.counters, stored);
         Ok(())

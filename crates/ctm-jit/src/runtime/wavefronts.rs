@@ -34,6 +34,8 @@ pub struct Wavefronts<'a> {
     pub lanes: usize,
     /// Lanes whose exports are sent, 64 a word, if not all are.
     pub covered: Option<&'a [u64]>,
+    /// Where lanes are marked that end, are covered and valid.
+    pub survivors: Option<&'a [AtomicU64]>,
     /// The launch asks for counters.
     pub counters: bool,
     /// The requested number of threads.
@@ -123,6 +125,7 @@ impl<'a> Wavefronts<'a> {
             domain,
             lanes,
             covered: None,
+            survivors: None,
             counters: false,
             threads: 1,
             watch,

@@ -191,6 +191,8 @@ struct Part {
     fetch: Option<Arc<LoadedProgram>>,
     set: Set,
     wanted: Wanted,
+    /// The memory that it reads.
+    ranges: Vec<(u64, u64)>,
     /// The textures of its lookups, with their contents before the draw.
     textures: Vec<(u8, Arc<Image>)>,
     /// Large, so that a part is cheap to move.
@@ -243,7 +245,7 @@ impl Device {
         let set = registers.set;
         let mut constants = Box::<Constants>::default();
         state::set_constants(&mut constants, &self.registers, set.number());
-        Ok(Part { loaded, fetch, set, wanted, textures: Vec::new(), constants })
+        Ok(Part { loaded, fetch, set, wanted, ranges: Vec::new(), textures: Vec::new(), constants })
     }
 
     /// Draws.
@@ -285,7 +287,8 @@ impl Device {
             ];
         }
         for part in &mut parts {
-            for range in resources::ranges(&self.registers, part.set, &part.wanted) {
+            part.ranges = resources::ranges(&self.registers, part.set, &part.wanted, &mut self.surfaces);
+            for &range in &part.ranges {
                 self.surfaces.bring_back(memory, range);
             }
             part.textures = convert_textures(&self.registers, part.set, &part.wanted, memory, &mut self.surfaces)?;
@@ -369,9 +372,8 @@ impl Device {
             buffers.push((n, size, offset));
         }
         let ranges: Vec<(u64, u64)> = written.iter().map(|(_, address, length)| (*address, *length)).collect();
-        let mut read = parts.iter().flat_map(|part| resources::ranges(&self.registers, part.set, &part.wanted));
-        let is_apart = !read.any(|of| ranges.iter().any(|&range| overlap(of, range)));
-        drop(read);
+        let mut read = parts.iter().flat_map(|part| &part.ranges);
+        let is_apart = !read.any(|&of| ranges.iter().any(|&range| overlap(of, range)));
         let scene = Scene { bindings, parts, lists, rings, streams: &buffers };
         if is_apart {
             for &range in &ranges {

@@ -81,7 +81,7 @@ pub(super) struct Wanted {
 }
 
 /// The ranges of memory that the program reads, so that cached targets in them can be written back before.
-pub(super) fn ranges(registers: &Registers, set: Set, wanted: &Wanted) -> Vec<(u64, u64)> {
+pub(super) fn ranges(registers: &Registers, set: Set, wanted: &Wanted, surfaces: &mut Surfaces) -> Vec<(u64, u64)> {
     let mut all = Vec::new();
     for bank in set_bits(wanted.banks.into()) {
         all.push(set.constants(registers, bank));
@@ -95,10 +95,8 @@ pub(super) fn ranges(registers: &Registers, set: Set, wanted: &Wanted) -> Vec<(u
     }
     for &Lookup { texture: id, .. } in &wanted.textures {
         let words = registers.resource(set.first_resource() + u32::from(id));
-        if kind_of(&words) == VALID_TEXTURE
-            && let Ok(of) = TextureWords::of(&words)
-        {
-            all.extend(of.ranges());
+        if kind_of(&words) == VALID_TEXTURE {
+            all.extend(surfaces.ranges_of(&words).into_iter().flatten());
         }
     }
     all

@@ -6,6 +6,7 @@
 use super::memory::{BufferId, GpuMemory};
 use super::textures::TextureWords;
 use ctm_exec::r700::resources::Image;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Bytes of memory that are held outside it.
@@ -52,6 +53,8 @@ pub(super) struct Surfaces {
     texels: usize,
     /// How often textures were asked for.
     uses: u64,
+    /// The memory of textures by their words: to decode these takes as long as a small draw.
+    ranges: FxHashMap<[u32; 7], Option<[(u64, u64); 2]>>,
 }
 
 /// Whether two ranges, by their first bytes and lengths, have a byte in common.
@@ -60,6 +63,14 @@ pub(super) fn overlap((a, a_bytes): (u64, u64), (b, b_bytes): (u64, u64)) -> boo
 }
 
 impl Surfaces {
+    /// The memory of a texture; `None` where its words are wrong.
+    pub(super) fn ranges_of(&mut self, words: &[u32; 7]) -> Option<[(u64, u64); 2]> {
+        if self.ranges.len() >= MOST_TEXTURES {
+            self.ranges.clear();
+        }
+        *self.ranges.entry(*words).or_insert_with(|| TextureWords::of(words).ok().map(|of| of.ranges()))
+    }
+
     /// Writes the cached targets of a range back to memory.
     pub(super) fn bring_back(&mut self, memory: &mut dyn GpuMemory, range: (u64, u64)) {
         let mut at = 0;

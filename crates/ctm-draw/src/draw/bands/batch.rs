@@ -1,18 +1,35 @@
 //! Quads of pieces on their way through the pixel program, to the mergers of bands.
 
 use super::apart::Apart;
+use super::late::LateBand;
 use super::{LEAST_FILLED, LEAST_MERGED, Over};
 use crate::lanes::Shape;
 use crate::output::merge::{Merger, Sources};
 use crate::pixel::band::Covered;
 use crate::pixel::shade::{Exports, PER_LAUNCH, Scratch, ShadeQuad, Shader};
 use crate::pixel::starts::Starts;
-use crate::program::{Packed, Staged, Window};
+use crate::program::{LaunchOutput, Packed, Staged, Window};
 use crate::raster::QuadCoverage;
 use crate::rect::Rect;
 use crate::setup::Setup;
 use crate::setup::piece::Piece;
 use crate::state::DrawError;
+use std::sync::atomic::AtomicU64;
+
+/// A window for the colours of these outputs in a box (bit n = output n), which wait there.
+pub(super) fn staged_window<'w>(colours: &'w mut Staged, rect: Rect, outputs: u8) -> Window<'w, 'w> {
+    let width = (rect.right - rect.left).cast_unsigned();
+    let pixels = width as usize * (rect.bottom - rect.top) as usize;
+    for (n, colours) in colours.iter_mut().enumerate() {
+        colours.resize(if outputs >> n & 1 == 1 { pixels } else { 0 }, [0; 4]);
+    }
+    Window::Staged { colours, width }
+}
+
+/// Words for the lanes of quads side by side, without any.
+fn no_lanes(quads: &[ShadeQuad]) -> Vec<AtomicU64> {
+    quads.chunks(16).map(|_| AtomicU64::new(0)).collect()
+}
 
 /// Quads that wait for the pixel program.
 pub(super) struct Batch<'b, 'r, 'a, 't> {
@@ -136,9 +153,32 @@ impl Batch<'_, '_, '_, '_> {
     /// Whether colours wait for blending where launches draw in a band.
     pub(super) fn waits(&self, band: usize) -> bool {
         let (over, merger) = (self.over, &self.mergers[band]);
-        over.shader
-            .map(|shader| over.exported(shader))
-            .is_some_and(|exported| !merger.is_replaced(exported) && merger.epilogues(exported).is_none())
+        over.shader.is_some_and(|shader| {
+            let exported = over.exported(shader);
+            !merger.is_replaced(exported)
+                && (merger.epilogues(exported).is_none() || !merger.merges_late(shader.takes_tests()))
+        })
+    }
+
+    /// Copies depth and stencil to a colour target in the pixels of a piece, if that is all there is to do; returns whether it did.
+    pub(super) fn copy(&mut self, piece: &Piece, within: Rect) -> Result<bool, DrawError> {
+        let over = self.over;
+        let copies = self.mergers.first().is_some_and(Merger::copies_rows);
+        if !copies || over.runner.is_observed() || piece.setup.layer != 0 || !over.coverer.has_spans(piece) {
+            return Ok(false);
+        }
+        self.flush()?;
+        over.runner.goes_on("pixel")?;
+        over.coverer.spans(piece, within, &mut |y, left, right| {
+            let band = self.band_of(y);
+            self.mergers[band].copy_row(y, [left, right]);
+        });
+        if over.shader.is_some() {
+            let [quads, pixels] = over.count(piece, within);
+            self.shaded[0] += quads;
+            self.shaded[1] += pixels;
+        }
+        Ok(true)
     }
 
     /// Fills pixels of a piece whose samples are all covered, if a fill is faster and complete; returns whether it did.
@@ -200,7 +240,7 @@ impl Batch<'_, '_, '_, '_> {
         let exported = over.exported(shader);
         let is_replaced = merger.is_replaced(exported);
         let staged = merger.staged(exported);
-        let is_merged = merger.epilogues(exported).is_some();
+        let is_merged = merger.epilogues(exported).is_some() && merger.merges_late(shader.takes_tests());
         if !is_replaced && staged == 0 {
             return Ok(false);
         }
@@ -214,6 +254,10 @@ impl Batch<'_, '_, '_, '_> {
             self.flush()?;
         }
         over.runner.goes_on("pixel")?;
+        if self.mergers[band].is_late() {
+            let late = LateBand { covered, starts, first, outputs: staged, is_merged };
+            return self.late_band(piece, band, shader, late).map(|()| true);
+        }
         let Some(covered) = self.test(band, &piece.setup, covered) else { return Ok(true) };
         let merger = &mut self.mergers[band];
         let fault = |fault| DrawError::Program { stage: "pixel", fault };
@@ -225,20 +269,17 @@ impl Batch<'_, '_, '_, '_> {
             return Ok(true);
         }
         if is_merged {
-            shader.run_band(&covered, &starts, first, merger.merged_window(first[1])).map_err(fault)?;
+            let (window, epilogues) = merger.merged_window(first[1]);
+            shader.run_band(&covered, &starts, first, LaunchOutput::all(window, epilogues)).map_err(fault)?;
             return Ok(true);
         }
         if is_replaced {
-            shader.run_band(&covered, &starts, first, (merger.window(first[1]), &[])).map_err(fault)?;
+            let output = LaunchOutput::all(merger.window(first[1]), &[]);
+            shader.run_band(&covered, &starts, first, output).map_err(fault)?;
             return Ok(true);
         }
-        let width = (rect.right - rect.left).cast_unsigned();
-        let pixels = width as usize * (rect.bottom - rect.top) as usize;
-        for (n, colours) in self.staged.iter_mut().enumerate() {
-            colours.resize(if staged >> n & 1 == 1 { pixels } else { 0 }, [0; 4]);
-        }
-        let window = Window::Staged { colours: &mut self.staged, width };
-        shader.run_band(&covered, &starts, first, (window, &[])).map_err(fault)?;
+        let window = staged_window(&mut self.staged, rect, staged);
+        shader.run_band(&covered, &starts, first, LaunchOutput::all(window, &[])).map_err(fault)?;
         merger.merge_band(&covered, &Sources::Each(&self.staged));
         Ok(true)
     }
@@ -302,23 +343,36 @@ impl Batch<'_, '_, '_, '_> {
     /// Draws quads by launches that merge them with the targets themselves, as long as many of them have places of their own. Leaves the others, in order.
     fn merge_apart(&mut self, shader: &Shader<'_>, quads: &mut Vec<ShadeQuad>) -> Result<(), DrawError> {
         let (over, pieces) = (self.over, self.pieces);
-        if quads.len() < LEAST_MERGED || !over.is_flat || self.mergers.len() > 1 || !self.mergers[0].tests_lanes() {
+        if quads.len() < LEAST_MERGED || !over.is_flat || self.mergers.len() > 1 {
             return Ok(());
         }
-        if self.mergers[0].epilogues(over.exported(shader)).is_none() {
+        let merger = &self.mergers[0];
+        let (is_late, takes_tests) = (merger.is_late(), shader.takes_tests());
+        let is_tested =
+            if is_late { merger.tests() || !merger.merges_late(takes_tests) } else { !merger.tests_lanes() };
+        if is_tested || merger.epilogues(over.exported(shader)).is_none() {
             return Ok(());
         }
+        let keeps = merger.keeps().filter(|_| is_late);
         while quads.len() >= LEAST_MERGED {
             let [now, later] = self.apart.split(quads);
             if now.len() < LEAST_MERGED {
                 return Ok(());
             }
-            let Some(output) = self.mergers[0].window_of_quads(&now) else { return Ok(()) };
+            let survivors = is_late.then(|| no_lanes(&now));
+            let Some((window, epilogues)) = self.mergers[0].window_of_quads(&now) else { return Ok(()) };
+            let output = LaunchOutput { window, epilogues, keeps: keeps.as_ref(), survivors: survivors.as_deref() };
             shader
                 .run_merged((&now, pieces, over.vertices), &mut self.scratch, output)
                 .map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
             self.count_shaded(&now);
-            self.mergers[0].count_written(&now);
+            match survivors {
+                Some(survivors) => {
+                    let left = survivors.into_iter().map(|lanes| u64::from(lanes.into_inner().count_ones())).sum();
+                    self.mergers[0].count(left);
+                }
+                None => self.mergers[0].count_written(&now),
+            }
             *quads = later;
         }
         Ok(())

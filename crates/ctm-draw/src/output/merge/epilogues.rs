@@ -48,10 +48,10 @@ impl<'t> Merger<'_, 't> {
             let surface = &self.open.colour[n].as_ref()?.surface;
             *tiles = Some(surface.tiles_of_quads(places.iter().copied())?);
         }
-        Some(self.merged(0, Some(QuadPlaces { quads: places, tiles })))
+        Some(self.merged(0, Some(Box::new(QuadPlaces { quads: places, tiles }))))
     }
 
-    fn merged(&mut self, first_row: u32, places: Option<QuadPlaces>) -> (Window<'_, 't>, &[TargetEpilogue]) {
+    fn merged(&mut self, first_row: u32, places: Option<Box<QuadPlaces>>) -> (Window<'_, 't>, &[TargetEpilogue]) {
         let state = &self.state.colour;
         let epilogues = self.plans.epilogues(state, &self.open).unwrap_or_default();
         let plans = &self.plans;

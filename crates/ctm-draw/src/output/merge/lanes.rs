@@ -79,6 +79,26 @@ impl LaneTest {
         }
     }
 
+    /// The same test without writes, if a failure writes nothing.
+    fn probe(self) -> Option<Self> {
+        let is_kept =
+            |test: &StencilTest| test.written == 0 || test.after[..2].iter().all(|(op, _)| *op == StencilOp::Keep);
+        let stencil = self.stencil.map(|test| StencilTest { written: 0, ..test });
+        let ignores_depth = self.ways == [u32::MAX; 4];
+        self.stencil.as_ref().is_none_or(is_kept).then_some(Self { written: 0, ignores_depth, stencil, ..self })
+    }
+
+    /// Whether every pixel passes.
+    fn passes_all(&self) -> bool {
+        self.ways == [u32::MAX; 4] && self.stencil.as_ref().is_none_or(|test| test.ways == [u32::MAX; 4])
+    }
+
+    /// Whether pixels that pass leave all as it is.
+    fn writes_nothing(&self) -> bool {
+        let is_kept = |test: &StencilTest| test.written == 0 || test.after[2].0 == StencilOp::Keep;
+        self.written == 0 && self.stencil.as_ref().is_none_or(is_kept)
+    }
+
     /// What every pixel of a piece holds then, if that is the same for all and all of them pass.
     fn constant(&self, setup: &Setup, format: DepthFormat) -> Option<FillValue> {
         let (mut depth, mut stencil, mut mask) = (0, 0, 0);
@@ -426,6 +446,29 @@ impl Merger<'_, '_> {
     pub(crate) fn test_lanes(&mut self, of: &Tested<'_>, at: [i32; 2], marked: u32) -> u32 {
         let (Some(tests), Some(target)) = (&self.lanes, &mut self.open.depth) else { return marked };
         let test = &tests[usize::from(!of.depths.setup.is_front)];
+        widely(LaneTests { test, target, of, at, marked })
+    }
+
+    /// Whether pixels can be tested without writes first, as a failure writes nothing.
+    pub(crate) fn is_probed(&self) -> bool {
+        self.tests() && self.lanes.as_ref().is_some_and(|tests| tests.iter().all(|test| test.probe().is_some()))
+    }
+
+    /// Whether every pixel of a piece passes the tests.
+    pub(crate) fn passes_all(&self, setup: &Setup) -> bool {
+        self.lanes.as_ref().is_some_and(|tests| tests[usize::from(!setup.is_front)].passes_all())
+    }
+
+    /// Whether the pixels of a piece that pass the tests leave depth and stencil as they are.
+    pub(crate) fn writes_nothing(&self, setup: &Setup) -> bool {
+        self.lanes.as_ref().is_some_and(|tests| tests[usize::from(!setup.is_front)].writes_nothing())
+    }
+
+    /// The lanes that [`Self::test_lanes`] would let pass. Nothing is written.
+    pub(crate) fn probe_lanes(&mut self, of: &Tested<'_>, at: [i32; 2], marked: u32) -> u32 {
+        let (Some(tests), Some(target)) = (&self.lanes, &mut self.open.depth) else { return marked };
+        let test = &tests[usize::from(!of.depths.setup.is_front)].probe();
+        let Some(test) = test else { return marked };
         widely(LaneTests { test, target, of, at, marked })
     }
 

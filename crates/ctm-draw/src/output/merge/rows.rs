@@ -18,13 +18,26 @@ impl Merger<'_, '_> {
         if let Some(target) = &self.open.depth {
             target.surface.find_tiles();
         }
-        if let Some(value) = self.constant_depth(setup) {
+        if let Some(value) = self.constant_depth(setup).filter(|_| !covered.has_holes()) {
             self.fill_depth(covered.rect.top, &covered.spans, setup.layer, value);
             return;
         }
         let shape = self.shape();
         let depths = self.depths(setup, covered.rect, shape);
         covered.only(shape, |at, marked| self.test_lanes(&depths, at, marked));
+    }
+
+    /// Keeps the pixels that pass the tests, and writes nothing.
+    pub(crate) fn probe_band(&mut self, setup: &Setup, covered: &mut Covered) {
+        if let Some(target) = &self.open.depth {
+            target.surface.find_tiles();
+        }
+        if self.passes_all(setup) {
+            return;
+        }
+        let shape = self.shape();
+        let depths = self.depths(setup, covered.rect, shape);
+        covered.only(shape, |at, marked| self.probe_lanes(&depths, at, marked));
     }
 
     /// Whether the contents of some target make a difference for what is stored there.

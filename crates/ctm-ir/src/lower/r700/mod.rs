@@ -265,7 +265,7 @@ impl Lower<'_> {
 
     /// The operations of a jump: masks, the count of the instruction, then the block of the state.
     fn way(&mut self, ops: &[MaskOp], state: &StackState, next: SlotAddress, ends: bool) -> Result<JumpTarget> {
-        if ends && !self.launch.epilogues.is_empty() {
+        if ends && epilogues::any(self.launch) {
             return Err(Stop::NotLowered);
         }
         let id = self.new_block()?;

@@ -28,8 +28,13 @@ impl<'a> Spans<'a> {
         }
         let bound = of.program.bound.filter(|&bound| bound <= of.per_look);
         let most = bound.map_or(u64::MAX, |bound| (8 * of.per_look / bound.max(1)).max(1));
-        let given =
-            SpanParameters { waves: &of.waves, starts: &of.starts, outputs: direct.outputs, covered: of.covered };
+        let given = SpanParameters {
+            waves: &of.waves,
+            starts: &of.starts,
+            outputs: direct.outputs,
+            covered: of.covered,
+            survivors: of.survivors,
+        };
         Some(Self { most, given })
     }
 }

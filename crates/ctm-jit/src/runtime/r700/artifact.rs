@@ -32,6 +32,7 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
         launch.global_gprs.into(),
         Waves::of(launch).is_of_quads().into(),
         launch.epilogues.len() as u32,
+        launch.keeps.is_some().into(),
         constants.bool.iter().fold(0, |bits, &bit| bits << 1 | u32::from(bit)),
     ]);
     key.extend_from_slice(&constants.loops.map(|of| u32::from(of.count) | u32::from(of.start) << 16));
@@ -44,6 +45,9 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
     for of in launch.epilogues {
         key.push(of.target.into());
         of.epilogue.key(&mut key);
+    }
+    if let Some(keeps) = launch.keeps {
+        keeps.key(&mut key);
     }
     for program in programs() {
         key.extend([program.entry, program.words.len() as u32]);

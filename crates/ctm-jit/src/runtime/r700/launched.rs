@@ -27,6 +27,7 @@ use ctm_exec::r700::memory::Shared as OnChip;
 use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::wavefront::{Context, Wavefront};
 use ctm_exec::r700::{Direct, Exports, Launch, Memory, Space, Target, Texels, Texture, VertexEvent, Written};
+use ctm_exec::rows::survive;
 use ctm_exec::watch::Watch;
 use ctm_exec::{Counters, Fault, FaultKind, GroupSize, Position};
 use ctm_ir::lower::r700::{epilogues, waves_per_group};
@@ -148,6 +149,7 @@ impl<'a> R700<'a> {
         let per_group = waves_per_group(launch);
         Wavefronts {
             covered: launch.covered,
+            survivors: launch.survivors.filter(|_| launch.stage == Stage::Pixel),
             counters: launch.counters,
             threads: launch.threads,
             per_group,
@@ -174,7 +176,7 @@ impl Launched for R700<'_> {
     fn stream(&mut self, of: &Wavefronts<'_>) -> Option<Counters> {
         let Self { launch, artifact, .. } = *self;
         let is_plain = launch.rows.is_empty() && launch.divisor.is_none() && launch.covered.is_none() && !launch.once;
-        let is_plain = is_plain && launch.epilogues.is_empty();
+        let is_plain = is_plain && launch.epilogues.is_empty() && launch.keeps.is_none() && launch.survivors.is_none();
         if !is_plain || !artifact.streams.take(launch.domain, artifact.bound) || self.is_aliased() {
             return None;
         }
@@ -276,6 +278,9 @@ impl Launched for R700<'_> {
     }
 
     fn send(&mut self, of: &Wavefronts<'_>, (index, places, wave): EndedAt<'_>, counters: &mut Counters) -> Result {
+        if let Some(survivors) = of.survivors {
+            survive(survivors, index * of.lanes as u64, wave.valid);
+        }
         let order = self.launch.lane_order();
         if let Some(rows) = self.memory.lane_rows().filter(|rows| rows.order() == order) {
             wave.keep(&of.program.exports, index as usize * of.lanes, |target| targets()[target], (rows, counters));

@@ -17,9 +17,11 @@ use crate::launch::wavefronts::outputs::Outputs;
 use crate::launch::wavefronts::places::{Places, Starts, Waves};
 use crate::launch::wavefronts::wave::{GRADIENTS, LANES, Row};
 use ctm_exec::r700::Written;
+use ctm_exec::rows::survive;
 use ctm_ir::masked::M;
 use ctm_x86::simd::{Do, Simd, with};
 use std::ops::Range;
+use std::sync::atomic::AtomicU64;
 use stores::ExportTarget;
 
 /// The parameters that all spans of a launch share.
@@ -32,6 +34,8 @@ pub struct SpanParameters<'a> {
     pub outputs: &'a Outputs<'a>,
     /// The lanes whose exports are stored, 64 a word; `None`: all.
     pub covered: Option<&'a [u64]>,
+    /// Where lanes are marked that end, are covered and valid.
+    pub survivors: Option<&'a [AtomicU64]>,
 }
 
 /// The results of a span.
@@ -162,6 +166,9 @@ impl Span<'_> {
             // SAFETY: masks lie in the frame, and the targets are made for it.
             unsafe {
                 let mut valid = *self.at::<u64>(head::mask(M::VALID)) & self.covered;
+                if let Some(survivors) = self.given.survivors {
+                    survive(survivors, self.places.first, valid);
+                }
                 if let Some((of, written, row)) = self.conditional {
                     let given = written.replace(0);
                     let value = |lane: usize| (given >> lane & 1 == 1).then(|| *row.add(lane));
