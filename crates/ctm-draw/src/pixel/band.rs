@@ -388,7 +388,7 @@ impl ProgramFacts {
     }
 }
 
-/// What becomes of the colours of a band's launch.
+/// The destination of the colours of a band's launch.
 pub(crate) struct BandOutput<'b, 't> {
     pub(crate) window: Window<'b, 't>,
     pub(crate) epilogues: &'b [TargetEpilogue],
