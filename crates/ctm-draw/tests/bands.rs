@@ -403,6 +403,8 @@ fn copies_of_depth_are_those_of_pixels() {
         depth_layout.depth_order = depth_layout.mode != ArrayMode::Linear;
         let copy = DepthCopy { depth: !r.one_in(3), stencil: r.one_in(2), first_covered: r.one_in(2), sample: 0 };
         state.depth.copy = Some(copy);
+        // Of one sample.
+        state.raster.sample_mask = [r.of(&[1, u8::MAX]); 4];
         let contents: Vec<u8> = (0..depth_layout.slice_bytes()).map(|_| r.below(256) as u8).collect();
         let triangles = if r.one_in(3) { Topology::Triangles } else { Topology::Rectangles };
         let call = Draw { topology: triangles, indices: Indices::Counted, count: 3, instances: 1 };

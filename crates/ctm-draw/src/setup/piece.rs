@@ -118,7 +118,7 @@ impl<'a> Coverer<'a> {
         if scissor.is_empty() {
             return;
         }
-        let plain = self.raster.clip_rectangles.is_none() && self.raster.sample_mask == [u8::MAX; 4];
+        let plain = self.is_whole();
         let mut masked = |mut quad: QuadCoverage| {
             if self.raster.clip_rectangles.is_some() {
                 for (n, mask) in quad.masks.iter_mut().enumerate() {
@@ -137,7 +137,7 @@ impl<'a> Coverer<'a> {
 
     /// Whether a piece covers one span of columns in each row, and nothing else decides.
     pub(crate) fn has_spans(&self, piece: &Piece) -> bool {
-        let plain = self.raster.clip_rectangles.is_none() && self.raster.sample_mask == [u8::MAX; 4];
+        let plain = self.is_whole();
         plain && self.points.count == 1 && matches!(piece.area, Area::Triangle | Area::Box(_))
     }
 
@@ -197,9 +197,15 @@ impl<'a> Coverer<'a> {
         }
     }
 
+    /// Whether all samples of covered pixels are drawn. Bits of a mask for samples that pixels do not have mean nothing.
+    fn is_whole(&self) -> bool {
+        let all = self.raster.samples.all();
+        self.raster.clip_rectangles.is_none() && self.raster.sample_mask.iter().all(|mask| mask & all == all)
+    }
+
     /// Pixels of a rectangle all of whose samples a box covers, in whole quads; empty for other pieces.
     pub(crate) fn whole_quads(&self, piece: &Piece, within: Rect) -> Rect {
-        let plain = self.raster.clip_rectangles.is_none() && self.raster.sample_mask == [u8::MAX; 4];
+        let plain = self.is_whole();
         let Area::Box(corners) = &piece.area else { return Rect { right: within.left, ..within } };
         let mut inside = piece.bounds.and(within);
         for (place, _) in self.points.iter() {

@@ -31,19 +31,22 @@ impl Merger<'_, '_> {
         let field = |is_copied: bool, bits: u64| if is_copied { bits } else { 0 };
         let mask = field(copy.depth, depth.format.pack(0, u32::MAX, 0))
             | field(copy.stencil, depth.format.pack(0, 0, u8::MAX));
-        let mask = &mask.to_le_bytes()[..size];
+        // The mask of each element in eight bytes.
+        let mask = match size {
+            2 => mask * 0x0001_0001_0001_0001,
+            4 => mask * 0x0000_0001_0000_0001,
+            _ => mask,
+        };
         let (mut from, mut old) = ([0; LARGEST * TOGETHER], [0; LARGEST * TOGETHER]);
         for x in (left..right).step_by(TOGETHER) {
             let bytes = size * ((right - x) as usize).min(TOGETHER);
-            let (from, old) = (&mut from[..bytes], &mut old[..bytes]);
-            depth.surface.read_row([x, y], sample, from);
-            to.surface.read_row([x, y], 0, old);
-            for (old, from) in old.chunks_exact_mut(size).zip(from.chunks_exact(size)) {
-                for ((old, from), mask) in old.iter_mut().zip(from).zip(mask) {
-                    *old = *old & !mask | from & mask;
-                }
+            depth.surface.read_row([x, y], sample, &mut from[..bytes]);
+            to.surface.read_row([x, y], 0, &mut old[..bytes]);
+            for (old, from) in old.as_chunks_mut::<8>().0.iter_mut().zip(from.as_chunks::<8>().0) {
+                let [before, new] = [*old, *from].map(u64::from_le_bytes);
+                *old = (before & !mask | new & mask).to_le_bytes();
             }
-            to.surface.write_row([x, y], 0, old);
+            to.surface.write_row([x, y], 0, &old[..bytes]);
         }
         let pixels = u64::from(right.abs_diff(left));
         if !self.state.depth.counts_nothing {
