@@ -2,7 +2,7 @@
 
 /// The unit of positions in the window: whole numbers of them, so that coverage is exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Unit {
+pub enum PositionUnit {
     /// 1/256 pixel.
     #[default]
     Of256,
@@ -10,7 +10,7 @@ pub enum Unit {
     Of192,
 }
 
-impl Unit {
+impl PositionUnit {
     /// Units of a pixel's side.
     #[must_use]
     #[inline(always)]
@@ -49,7 +49,7 @@ impl Unit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PixelPlace {
     /// The unit.
-    pub unit: Unit,
+    pub unit: PositionUnit,
     /// Right of and below the pixel's corner.
     pub at: [i64; 2],
 }

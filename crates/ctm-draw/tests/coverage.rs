@@ -4,7 +4,7 @@
 //! Truth: derived, from the rule that samples on left and top edges belong to a triangle; arithmetic is exact.
 
 use ctm_draw::raster::{Triangle, cover_box, cover_triangle, inside_box, inside_triangle, triangle_spans};
-use ctm_draw::state::{RasterState, Rect, SamplePattern, SamplePoints, Unit};
+use ctm_draw::state::{PositionUnit, RasterState, Rect, SamplePattern, SamplePoints};
 
 struct Random(u64);
 
@@ -25,10 +25,10 @@ const SIDE: i32 = 12;
 const SCISSOR: Rect = Rect { left: 0, top: 0, right: SIDE, bottom: SIDE };
 
 fn points(samples: SamplePattern) -> SamplePoints {
-    points_in(Unit::Of256, samples)
+    points_in(PositionUnit::Of256, samples)
 }
 
-fn points_in(unit: Unit, samples: SamplePattern) -> SamplePoints {
+fn points_in(unit: PositionUnit, samples: SamplePattern) -> SamplePoints {
     RasterState { unit, samples, ..RasterState::default() }.sample_points()
 }
 
@@ -98,7 +98,7 @@ fn spans_and_insides_say_the_same(at: [[i64; 2]; 3], points: &SamplePoints, expe
 #[test]
 fn random_triangles_cover_what_the_reference_says() {
     let mut random = Random(0x5eed);
-    let patterns = [Unit::Of256, Unit::Of192].map(|unit| {
+    let patterns = [PositionUnit::Of256, PositionUnit::Of192].map(|unit| {
         [SamplePattern::ONE, SamplePattern::FOUR, SamplePattern::EIGHT].map(|samples| points_in(unit, samples))
     });
     for n in 0..40_000u32 {

@@ -9,9 +9,9 @@ use ctm_draw::format::{ColourFormat, Colours, NumberType, Swap};
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
 use ctm_draw::state::{
     AlphaTest, Blend, BlendEquation, ClipState, Combine, Compare, DepthCopy, DepthOffset, DepthState, DepthStep, Draw,
-    DrawState, Factor, Fill, Indices, Interpolation, LogicOp, PixelInput, PixelInputs, PixelSource, Place, RasterState,
-    Rect, Rounding, SamplePattern, SpriteElement, StageProgram, StencilFace, StencilOp, Stipple, Topology, Unit,
-    VertexOutputs, VertexSource, Viewport,
+    DrawState, Factor, Fill, Indices, Interpolation, LogicOp, PixelInput, PixelInputs, PixelSource, Place,
+    PositionUnit, RasterState, Rect, Rounding, SamplePattern, SpriteElement, StageProgram, StencilFace, StencilOp,
+    Stipple, Topology, VertexOutputs, VertexSource, Viewport,
 };
 use ctm_draw::{ColourTarget, DepthTarget, DrawError, Options, Targets, draw};
 use ctm_exec::Interp;
@@ -131,7 +131,7 @@ fn raster(r: &mut Random, samples: SamplePattern) -> RasterState {
         no_perspective: r.one_in(5),
         half_pixel_centres: !r.one_in(4),
         rounding: r.of(&[Rounding::Truncate, Rounding::Nearest, Rounding::NearestEven, Rounding::NearestOdd]),
-        unit: r.of(&[Unit::Of256, Unit::Of192]),
+        unit: r.of(&[PositionUnit::Of256, PositionUnit::Of192]),
         grid: r.of(&[1, 1, 16, 256]),
         point_size: [r.number() * 8.0, r.number() * 8.0],
         point_limits: [r.number(), r.number() * 10.0],

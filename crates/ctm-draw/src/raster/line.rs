@@ -1,6 +1,6 @@
 //! Lines: by OpenGL's diamond-exit rule, and as rectangles across their direction.
 
-use crate::rect::{Rect, Unit};
+use crate::rect::{PositionUnit, Rect};
 use crate::state::RasterState;
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 pub struct LinePixels {
     /// From a row above to a row below, or from left to right: which coordinate steps.
     steep: bool,
-    unit: Unit,
+    unit: PositionUnit,
     /// Along and across, in units from the centre of pixel 0.
     start: [i64; 2],
     end: [i64; 2],

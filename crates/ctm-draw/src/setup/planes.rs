@@ -4,7 +4,7 @@
 //! interpolated between the vertices that the program exported, also where clipping has cut the primitive.
 
 use crate::lanes::{LANES, Shape};
-use crate::rect::{Rect, Unit};
+use crate::rect::{PositionUnit, Rect};
 use crate::setup::clip::ClipVertex;
 use crate::state::Interpolation;
 
@@ -68,7 +68,7 @@ pub struct Setup {
     /// Where a point lies: left, top, width, height in units. `None` of others.
     pub sprite: Option<Box<[i64; 4]>>,
     /// The unit of positions.
-    pub unit: Unit,
+    pub unit: PositionUnit,
 }
 
 /// How a place in the window is divided among corners.
@@ -434,7 +434,7 @@ mod tests {
                 depth_range: [0.0, 1.0],
                 layer: 0,
                 sprite: None,
-                unit: [Unit::Of256, Unit::Of192][case / 4 % 2],
+                unit: [PositionUnit::Of256, PositionUnit::Of192][case / 4 % 2],
             };
             let centre = setup.unit.count() / 2;
             let side = (far >> 8) as i32 + 16;

@@ -2,7 +2,7 @@
 
 use crate::assembly::{Primitive, Shape};
 use crate::raster::{LinePixels, Triangle, point_box, wide_line};
-use crate::rect::{Rect, Unit};
+use crate::rect::{PositionUnit, Rect};
 use crate::setup::clip::ClipVertex;
 use crate::setup::inspect::{Inspection, WINDOW};
 use crate::setup::piece::{Area, Piece, PixelRun};
@@ -49,7 +49,7 @@ struct Common {
     viewport_number: u32,
     layer: u32,
     scissor: Rect,
-    unit: Unit,
+    unit: PositionUnit,
 }
 
 impl Common {

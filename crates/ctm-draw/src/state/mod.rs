@@ -9,7 +9,7 @@ mod pixels;
 mod raster;
 mod run;
 
-pub use crate::rect::{FARTHEST, PixelPlace, Rect, Unit};
+pub use crate::rect::{FARTHEST, PixelPlace, PositionUnit, Rect};
 pub use clip::{ClipState, Viewport};
 pub(crate) use funnel::Losses;
 pub use funnel::{Funnel, Loss, LossUnit, Lost};

@@ -1,13 +1,13 @@
 //! State of the rasteriser: faces, fill modes, depth offset, points, lines, samples.
 
-use crate::rect::{FARTHEST, PixelPlace, Rect, Unit};
+use crate::rect::{FARTHEST, PixelPlace, PositionUnit, Rect};
 
 /// Where the samples of a pixel lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SamplePattern {
     /// How many: 1, 2, 3, 4, 6 or 8.
     pub count: u32,
-    /// Right of and below the pixel's centre, in 16 units: 1/16 of a pixel, or 1/12 with [`Unit::Of192`]; -8..=7.
+    /// Right of and below the pixel's centre, in 16 units: 1/16 of a pixel, or 1/12 with [`PositionUnit::Of192`]; -8..=7.
     pub at: [[i8; 2]; 8],
 }
 
@@ -130,7 +130,7 @@ pub struct RasterState {
     /// How positions are brought onto the grid.
     pub rounding: Rounding,
     /// The unit of positions.
-    pub unit: Unit,
+    pub unit: PositionUnit,
     /// Positions are multiples of this many units: 1, 16, 32, 64, 128 or 256.
     pub grid: u16,
     /// Width and height of points, in pixels, unless the program exports a size.
@@ -174,7 +174,7 @@ impl Default for RasterState {
             no_perspective: false,
             half_pixel_centres: true,
             rounding: Rounding::Truncate,
-            unit: Unit::Of256,
+            unit: PositionUnit::Of256,
             grid: 1,
             point_size: [1.0; 2],
             point_limits: [1.0, 8192.0],
@@ -257,7 +257,7 @@ impl RasterState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SamplePoints {
     /// The unit of places.
-    pub unit: Unit,
+    pub unit: PositionUnit,
     /// How many places.
     pub count: usize,
     /// Right and below, in units, from the corner that the pixel's numbers name.

@@ -36,7 +36,7 @@ use ctm_isa::x1k::program::Lookups;
 use std::collections::HashMap;
 
 /// The inputs of a draw's pixels.
-struct Inputs {
+struct DrawInputs {
     /// Registers, with their sources.
     all: Vec<(u32, ProgramInput)>,
     /// The register of the fog unit's distance.
@@ -182,9 +182,9 @@ impl Device {
     }
 
     /// The inputs of the pixel program, and those of fixed functions in registers that it does not use.
-    fn inputs(&self) -> Result<Inputs, Error> {
+    fn inputs(&self) -> Result<DrawInputs, Error> {
         let r = &self.registers;
-        let mut inputs = Inputs { all: inputs(r)?, distance: None, depth: None };
+        let mut inputs = DrawInputs { all: inputs(r)?, distance: None, depth: None };
         let needs_distance = r.flag(rb::FG_FOG_BLEND::ENABLE);
         let depth = DepthSource::of(r);
         if !needs_distance && depth.is_none() {
@@ -324,7 +324,7 @@ impl Device {
         memory: &mut dyn GpuMemory,
         topology: Topology,
         vertices: &Vertices,
-        Inputs { all: inputs, distance, depth: start_depth }: &Inputs,
+        DrawInputs { all: inputs, distance, depth: start_depth }: &DrawInputs,
         (transform, points, bypasses): (&Transform, bool, bool),
         cells: Option<&Cells>,
     ) -> Result<Drawn, Error> {

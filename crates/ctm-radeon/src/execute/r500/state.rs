@@ -11,8 +11,8 @@ use crate::registers::{clip, vgt};
 use crate::table::{Bits, Register, bits_at};
 use ctm_draw::state::{
     AlphaSteps, AlphaTest, Blend, BlendEquation, ClipState, ColourState, ColourTargetState, Combine, Compare,
-    DepthOffset, DepthState, DepthStep, Factor, Fill, Fog, FogCurve, LogicOp, RasterState, Rect, Rounding,
-    SamplePattern, StencilFace, Stipple, Unit, Viewport,
+    DepthOffset, DepthState, DepthStep, Factor, Fill, Fog, FogCurve, LogicOp, PositionUnit, RasterState, Rect,
+    Rounding, SamplePattern, StencilFace, Stipple, Viewport,
 };
 
 /// The largest depth as an integer: SU_DEPTH_SCALE of depths from 0 to 1.
@@ -192,8 +192,8 @@ pub(super) fn raster_state(registers: &Registers) -> RasterState {
         last_provokes: r.get(ga::GA_COLOR_CONTROL::PROVOKING_VERTEX) >= 2,
         no_perspective: r.flag(ga::GB_SELECT::W_SELECT),
         // Multiples of 1/12 pixel.
-        unit: Unit::Of192,
-        grid: (Unit::Of192.count() / GRID as i64) as u16,
+        unit: PositionUnit::Of192,
+        grid: (PositionUnit::Of192.count() / GRID as i64) as u16,
         rounding: match r.get(ga::GA_ROUND_MODE::GEOMETRY_ROUND) {
             0 => Rounding::Truncate,
             _ => Rounding::Nearest,
