@@ -321,6 +321,7 @@ impl Random {
 struct Case(u64);
 
 impl Drop for Case {
+    #[allow(clippy::print_stderr, reason = "a failed test says how to repeat it")]
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("repeat it with CTM_MUTATIONS=1 CTM_MUTATIONS_FIRST={}", self.0);

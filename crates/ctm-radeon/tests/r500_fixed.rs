@@ -182,7 +182,7 @@ fn fog_mixes_colours_with_its_own() {
                     // With perspective: 1 on the left, 0 on the right.
                     _ => (1.0 - t) / reciprocal_w,
                 };
-                let distance: f64 = value * f64::from(scale) + f64::from(offset);
+                let distance: f64 = value * scale + offset;
                 let share = share(function, distance.clamp(0.0, 1.0));
                 for y in [0, 7] {
                     let found = picture.at(x, y);
