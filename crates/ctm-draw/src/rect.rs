@@ -1,7 +1,58 @@
-//! Rectangles of pixels, and the grid that positions lie on.
+//! Rectangles of pixels, and the units of positions.
 
-/// Units of a pixel's side: positions are multiples of 1/256 pixel.
-pub const UNITS: i64 = 256;
+/// The unit of positions in the window: whole numbers of them, so that coverage is exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PositionUnit {
+    /// 1/256 pixel.
+    #[default]
+    Of256,
+    /// 1/192 pixel: multiples of 1/12 are whole numbers of them.
+    Of192,
+}
+
+impl PositionUnit {
+    /// Units of a pixel's side.
+    #[must_use]
+    #[inline(always)]
+    pub const fn count(self) -> i64 {
+        match self {
+            Self::Of256 => 256,
+            Self::Of192 => 192,
+        }
+    }
+
+    /// The pixel that a place lies in: the place's quotient, rounded down.
+    #[must_use]
+    #[inline(always)]
+    pub const fn pixel(self, at: i64) -> i64 {
+        match self {
+            Self::Of256 => at >> 8,
+            Self::Of192 => at.div_euclid(192),
+        }
+    }
+
+    /// The corner of a pixel.
+    #[must_use]
+    #[inline(always)]
+    pub fn corner(self, pixel: i32) -> i64 {
+        i64::from(pixel) * self.count()
+    }
+
+    /// A place in pixels.
+    #[must_use]
+    pub const fn in_pixels(self, at: i64) -> f64 {
+        at as f64 / self.count() as f64
+    }
+}
+
+/// A place in every pixel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PixelPlace {
+    /// The unit.
+    pub unit: PositionUnit,
+    /// Right of and below the pixel's corner.
+    pub at: [i64; 2],
+}
 
 /// Positions are limited to this many pixels on both sides of 0, so that products of differences stay exact.
 pub const FARTHEST: f64 = (1 << 20) as f64;

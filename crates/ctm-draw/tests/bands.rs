@@ -46,7 +46,8 @@ impl Random {
 }
 
 const SIDE: u32 = 192;
-const INTERPOLATIONS: [Interpolation; 3] = [Interpolation::Perspective, Interpolation::Linear, Interpolation::Flat];
+const INTERPOLATIONS: [Interpolation; 4] =
+    [Interpolation::Perspective, Interpolation::Linear, Interpolation::Flat, Interpolation::PixelNumber];
 
 /// Colour targets of a draw: their layouts and formats.
 const FLOATS: [ColourFormat; 3] = [

@@ -4,7 +4,7 @@
 //! Truth: derived, from the rule that samples on left and top edges belong to a triangle; arithmetic is exact.
 
 use ctm_draw::raster::{Triangle, cover_box, cover_triangle, inside_box, inside_triangle, triangle_spans};
-use ctm_draw::state::{RasterState, Rect, SamplePattern, SamplePoints};
+use ctm_draw::state::{PositionUnit, RasterState, Rect, SamplePattern, SamplePoints};
 
 struct Random(u64);
 
@@ -25,7 +25,11 @@ const SIDE: i32 = 12;
 const SCISSOR: Rect = Rect { left: 0, top: 0, right: SIDE, bottom: SIDE };
 
 fn points(samples: SamplePattern) -> SamplePoints {
-    RasterState { samples, ..RasterState::default() }.sample_points()
+    points_in(PositionUnit::Of256, samples)
+}
+
+fn points_in(unit: PositionUnit, samples: SamplePattern) -> SamplePoints {
+    RasterState { unit, samples, ..RasterState::default() }.sample_points()
 }
 
 /// The sign of the moved sample's side of the line from a to b: of a sum of a number, one infinitely smaller, one infinitely smaller again.
@@ -49,7 +53,9 @@ fn expected(at: &[[i64; 2]; 3], points: &SamplePoints) -> Vec<u8> {
     let mut all = Vec::new();
     for y in 0..i64::from(SIDE) {
         for x in 0..i64::from(SIDE) {
-            let covers = |place: [i64; 2]| contains(at, [x * 256 + place[0], y * 256 + place[1]]);
+            let covers = |place: [i64; 2]| {
+                contains(at, [x * points.unit.count() + place[0], y * points.unit.count() + place[1]])
+            };
             all.push(points.iter().filter(|&(place, _)| covers(place)).fold(0, |sum, (_, mask)| sum | mask));
         }
     }
@@ -72,8 +78,8 @@ fn found(at: [[i64; 2]; 3], points: &SamplePoints) -> Vec<u8> {
 }
 
 /// The same pixels as spans of rows, and as columns that are covered in some rows.
-fn spans_and_insides_say_the_same(at: [[i64; 2]; 3], expected: &[u8]) {
-    let (triangle, place) = (Triangle::new(at), [128; 2]);
+fn spans_and_insides_say_the_same(at: [[i64; 2]; 3], points: &SamplePoints, expected: &[u8]) {
+    let (triangle, place) = (Triangle::new(at), points.first());
     let mut found = vec![0; expected.len()];
     triangle_spans(&triangle, place, SCISSOR, &mut |y, left, right| {
         (left..right).for_each(|x| found[(y * SIDE + x) as usize] = 1);
@@ -92,16 +98,20 @@ fn spans_and_insides_say_the_same(at: [[i64; 2]; 3], expected: &[u8]) {
 #[test]
 fn random_triangles_cover_what_the_reference_says() {
     let mut random = Random(0x5eed);
-    let patterns = [points(SamplePattern::ONE), points(SamplePattern::FOUR), points(SamplePattern::EIGHT)];
+    let patterns = [PositionUnit::Of256, PositionUnit::Of192].map(|unit| {
+        [SamplePattern::ONE, SamplePattern::FOUR, SamplePattern::EIGHT].map(|samples| points_in(unit, samples))
+    });
     for n in 0..40_000u32 {
-        let side = i64::from(SIDE) * 256;
+        let patterns = &patterns[n as usize / 8 % 2];
+        let units = patterns[0].unit.count();
+        let side = i64::from(SIDE) * units;
         let mut at = [[0; 2]; 3];
         for vertex in &mut at {
             *vertex = std::array::from_fn(|_| match n % 8 {
                 // On pixel and sample corners, where edges pass through samples.
-                0 => random.within(-1, 13) * 256,
-                1 => random.within(0, 12) * 256 + 128,
-                2 => random.within(0, 96) * 32,
+                0 => random.within(-1, 13) * units,
+                1 => random.within(0, 12) * units + units / 2,
+                2 => random.within(0, 96) * units / 8,
                 // Off the screen and very large.
                 3 => random.within(-4 * side, 4 * side),
                 4 => random.within(-(256 << 20), 256 << 20),
@@ -112,7 +122,7 @@ fn random_triangles_cover_what_the_reference_says() {
         if n % 16 == 5 {
             at[2] = [at[1][0] + random.within(-2, 2), at[1][1] + random.within(-2, 2)];
         }
-        spans_and_insides_say_the_same(at, &expected(&at, &patterns[0]));
+        spans_and_insides_say_the_same(at, &patterns[0], &expected(&at, &patterns[0]));
         for points in &patterns[..1 + usize::from(n % 4 == 0) * 2] {
             assert_eq!(found(at, points), expected(&at, points), "triangle {at:?} of {} samples", points.count);
         }
@@ -168,7 +178,7 @@ fn boxes_are_two_triangles() {
         });
         assert_eq!(whole, halves, "{a:?} {c:?}");
         // By one place of each pixel.
-        let inside = inside_box([a, c], points.at[0], SCISSOR);
+        let inside = inside_box([a, c], points.first(), SCISSOR);
         let is_inside = (0..SIDE * SIDE).map(|n| u8::from(inside.contains(n % SIDE, n / SIDE)));
         assert!(is_inside.eq(whole.iter().map(|mask| mask & 1)), "{a:?} {c:?}");
     }

@@ -9,9 +9,9 @@ use ctm_draw::format::{ColourFormat, Colours, NumberType, Swap};
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
 use ctm_draw::state::{
     AlphaTest, Blend, BlendEquation, ClipState, Combine, Compare, DepthCopy, DepthOffset, DepthState, DepthStep, Draw,
-    DrawState, Factor, Fill, Indices, Interpolation, LogicOp, PixelInput, PixelInputs, PixelSource, Place, RasterState,
-    Rect, Rounding, SamplePattern, SpriteElement, StageProgram, StencilFace, StencilOp, Stipple, Topology,
-    VertexOutputs, VertexSource, Viewport,
+    DrawState, Factor, Fill, Indices, Interpolation, LogicOp, PixelInput, PixelInputs, PixelSource, Place,
+    PositionUnit, RasterState, Rect, Rounding, SamplePattern, SpriteElement, StageProgram, StencilFace, StencilOp,
+    Stipple, Topology, VertexOutputs, VertexSource, Viewport,
 };
 use ctm_draw::{ColourTarget, DepthTarget, DrawError, Options, Targets, draw};
 use ctm_exec::Interp;
@@ -131,6 +131,7 @@ fn raster(r: &mut Random, samples: SamplePattern) -> RasterState {
         no_perspective: r.one_in(5),
         half_pixel_centres: !r.one_in(4),
         rounding: r.of(&[Rounding::Truncate, Rounding::Nearest, Rounding::NearestEven, Rounding::NearestOdd]),
+        unit: r.of(&[PositionUnit::Of256, PositionUnit::Of192]),
         grid: r.of(&[1, 1, 16, 256]),
         point_size: [r.number() * 8.0, r.number() * 8.0],
         point_limits: [r.number(), r.number() * 10.0],
@@ -251,7 +252,12 @@ fn one(seed: u64) -> Option<(u64, Vec<u8>, Vec<u8>)> {
             semantic: r.below(4) as u8,
             back: r.one_in(3).then(|| r.below(4) as u8),
             default: [1, 2, 3, 4],
-            interpolation: r.of(&[Interpolation::Perspective, Interpolation::Linear, Interpolation::Flat]),
+            interpolation: r.of(&[
+                Interpolation::Perspective,
+                Interpolation::Linear,
+                Interpolation::Flat,
+                Interpolation::PixelNumber,
+            ]),
             place: r.of(&[Place::Centre, Place::Centroid, Place::Sample]),
             sprite: r.one_in(2),
         })
@@ -274,6 +280,7 @@ fn one(seed: u64) -> Option<(u64, Vec<u8>, Vec<u8>)> {
         export_depth: r.one_in(4),
         export_stencil: r.one_in(4),
         export_mask: r.one_in(4),
+        export_start: None,
         kill: r.one_in(2),
         clear_depth: r.one_in(8).then(|| r.number()),
         clear_stencil: r.one_in(8).then(|| r.below(256) as u8),

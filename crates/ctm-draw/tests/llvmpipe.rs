@@ -175,7 +175,7 @@ impl Style {
 fn line(shape: &[[i64; 2]], style: Style) -> Vec<u8> {
     let mut found = vec![0u8; CELL * CELL];
     let cell = Rect { left: 0, top: 0, right: CELL as i32, bottom: CELL as i32 };
-    let pixels = LinePixels::new(shape[0], shape[1], style.width, RasterState::default().centre());
+    let pixels = LinePixels::new(shape[0], shape[1], style.width, &RasterState::default());
     for (step, (first, last)) in pixels.enumerate() {
         if style.pattern != 0 && style.pattern >> (step / usize::from(style.repeat) % 16) & 1 == 0 {
             continue;

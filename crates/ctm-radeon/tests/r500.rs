@@ -11,7 +11,7 @@ use ctm_radeon::execute::{Buffers, Device, DrawOptions, GpuMemory, Next};
 use ctm_radeon::packets::r500::{LoadVbpntr, R580, RV530, VertexArray};
 use ctm_radeon::packets::{Kind, Packets};
 use ctm_radeon::replay::Replay;
-use ctm_radeon::text::assemble_for;
+use ctm_radeon::text::{assemble_for, disassemble_for};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -303,36 +303,97 @@ fn a_clear_goes_to_both_halves() {
     assert_eq!(bytes[0xc0..0xc4], [0x33, 0x4c, 0x66, 0xff]);
 }
 
-/// A driver's streams with changed words: checks and the device end with or without an error, and only buffers change.
+/// A number of the environment.
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % most.max(1)
+    }
+}
+
+/// Says which case a panic belongs to.
+struct Case(u64);
+
+impl Drop for Case {
+    #[allow(clippy::print_stderr, reason = "a failed test says how to repeat it")]
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("repeat it with CTM_MUTATIONS=1 CTM_MUTATIONS_FIRST={}", self.0);
+        }
+    }
+}
+
+/// A submission of a driver with the buffers that it names.
+struct Seed {
+    words: Vec<u32>,
+    relocations: Vec<Relocation>,
+    memory: Buffers,
+}
+
+/// Changes a few words, takes some out, or puts words of another stream in.
+fn mutate(words: &mut Vec<u32>, random: &mut Random, other: &[u32]) {
+    for _ in 0..1 + random.below(8) {
+        let at = random.below(words.len());
+        match random.below(10) {
+            0 => words[at] = [0, u32::MAX, 0x7fff_ffff, 0x8000_0000, 0x7f80_0000, 0x0001_0000][random.below(6)],
+            1 => words[at] = words[random.below(words.len())],
+            2 => {
+                words.remove(at);
+            }
+            3 => {
+                let (from, count) = (random.below(other.len()), random.below(40));
+                words.splice(at..at, other[from..].iter().take(count).copied());
+            }
+            _ => words[at] ^= 1 << random.below(32),
+        }
+        if words.is_empty() {
+            return;
+        }
+    }
+}
+
+/// A driver's streams with changed words: checks and the device end with or without an error, text gives the same words, and only buffers change.
+///
+/// `CTM_MUTATIONS=100000` tries that many, `CTM_MUTATIONS_FIRST` others than the first.
 #[test]
 fn changed_streams_end() {
-    let mut state = 11u64;
-    let mut random = move |most: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % most.max(1)
-    };
-    for path in captures().into_iter().filter(|path| path.metadata().unwrap().len() < 4000) {
-        for _ in 0..6 {
-            let mut replay = open(&path);
-            let mut device = Device::new(Box::<Jit>::default());
-            device.set_chip(&RV530);
-            let budget =
-                Budget { instructions_per_group: Some(20_000), time: Some(std::time::Duration::from_millis(100)) };
-            device.set_options(DrawOptions { one_thread: true, budget, ..DrawOptions::default() });
-            while let Some(submission) = replay.read().unwrap() {
-                let relocations = replay.relocations(&submission);
-                let mut memory = Buffers::default();
-                for relocation in &relocations {
-                    memory.insert(relocation.base, replay.buffers()[&relocation.handle].bytes.clone());
-                }
-                let mut words = submission.words;
-                for _ in 0..1 + random(8) {
-                    let at = random(words.len());
-                    words[at] ^= 1 << random(32);
-                }
-                let _ = check_for(&RV530, &words, Some(&relocations), Some(&memory));
-                let _ = device.submit(&words, &relocations, &mut memory);
+    let mut seeds = Vec::new();
+    for path in captures().into_iter().filter(|path| path.metadata().unwrap().len() < 20_000) {
+        let mut replay = open(&path);
+        while let Some(submission) = replay.read().unwrap() {
+            let relocations = replay.relocations(&submission);
+            let mut memory = Buffers::default();
+            for relocation in &relocations {
+                memory.insert(relocation.base, replay.buffers()[&relocation.handle].bytes.clone());
             }
+            seeds.push(Seed { words: submission.words, relocations, memory });
         }
+    }
+    assert!(seeds.len() >= 10, "{}", seeds.len());
+    let first = number("CTM_MUTATIONS_FIRST").unwrap_or(0);
+    for case in first..first + number("CTM_MUTATIONS").unwrap_or(60) {
+        let _case = Case(case);
+        let mut random = Random(case.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        random.below(1);
+        let [seed, other] = [0, 1].map(|_| &seeds[random.below(seeds.len())]);
+        let (mut words, mut memory) = (seed.words.clone(), seed.memory.clone());
+        mutate(&mut words, &mut random, &other.words);
+        let sizes = |memory: &Buffers| memory.iter().map(|(at, bytes)| (at, bytes.len())).collect::<Vec<_>>();
+        let before = sizes(&memory);
+        let chip = [&RV530, &R580][random.below(2)];
+        assert_eq!(assemble_for(chip, &disassemble_for(chip, &words, &seed.relocations)).unwrap(), words);
+        let _ = check_for(chip, &words, Some(&seed.relocations), Some(&memory));
+        let mut device = Device::new(Box::<Jit>::default());
+        device.set_chip(chip);
+        let budget = Budget { instructions_per_group: Some(20_000), time: Some(std::time::Duration::from_millis(100)) };
+        device.set_options(DrawOptions { one_thread: true, budget, ..DrawOptions::default() });
+        let _ = device.submit(&words, &seed.relocations, &mut memory);
+        assert_eq!(sizes(&memory), before);
     }
 }

@@ -129,6 +129,55 @@ fn constants_of_blending_have_the_form_of_the_target() {
     assert_eq!(bytes[..8], [0, 0x3c, 0, 0x40, 0, 0x38, 0, 0x34]);
 }
 
+/// Masks of channels by the slots of the stored components: the table of cells in the reference. A slot that is on lets the bytes change that are listed.
+#[test]
+fn masks_have_the_slots_of_the_cell() {
+    // Cell, output, and for the slots 0 to 3 the bytes of a pixel that a mask of this slot alone lets change.
+    type Row<'r> = (&'r str, &'r str, [&'r [usize]; 4]);
+    let table: [Row<'_>; 9] = [
+        ("ARGB8888", "C4_8, C0_SEL: RED, C1_SEL: GREEN, C2_SEL: BLUE, C3_SEL: ALPHA", [&[0], &[1], &[2], &[3]]),
+        ("ARGB8888", "C4_8, C0_SEL: BLUE, C1_SEL: GREEN, C2_SEL: RED, C3_SEL: ALPHA", [&[0], &[1], &[2], &[3]]),
+        (
+            "ARGB16161616",
+            "C4_16, C0_SEL: RED, C1_SEL: GREEN, C2_SEL: BLUE, C3_SEL: ALPHA",
+            [&[0, 1], &[2, 3], &[4, 5], &[6, 7]],
+        ),
+        (
+            "ARGB32323232",
+            "C4_32_FP, C0_SEL: RED, C1_SEL: GREEN, C2_SEL: BLUE, C3_SEL: ALPHA",
+            [&[0, 1, 2, 3], &[4, 5, 6, 7], &[8, 9, 10, 11], &[12, 13, 14, 15]],
+        ),
+        ("UV88", "C4_8, C2_SEL: RED, C0_SEL: GREEN", [&[1], &[], &[0], &[]]),
+        ("UV88", "C4_8, C2_SEL: RED, C0_SEL: ALPHA", [&[1], &[], &[0], &[]]),
+        ("UV88", "C_16, C0_SEL: RED", [&[0, 1], &[], &[], &[]]),
+        // Drivers set slots 1 and 2, or 0 and 3, alike.
+        ("ARGB8888", "C2_16, C0_SEL: RED, C1_SEL: GREEN", [&[2, 3], &[], &[0, 1], &[]]),
+        ("ARGB16161616", "C2_32_FP, C0_SEL: RED, C2_SEL: GREEN", [&[4, 5, 6, 7], &[], &[0, 1, 2, 3], &[]]),
+    ];
+    for (cell, output, slots) in table {
+        let draw = |mask: u32| {
+            let [bytes, _] = drawn(&[
+                set("RB3D_COLORPITCH0", &format!("{{COLORPITCH: 4, COLORFORMAT: {cell}}}")),
+                set("US_OUT_FMT_0", &format!("{{OUT_FMT: {output}}}")),
+                set("RB3D_COLOR_CHANNEL_MASK", "15"),
+                // No byte of it is zero in any cell.
+                colour([0.1; 4]),
+                square(8.0),
+                set("RB3D_COLOR_CHANNEL_MASK", &mask.to_string()),
+                colour([0.0; 4]),
+                square(8.0),
+            ]);
+            let zeros: Vec<usize> = (0..16).filter(|&n| bytes[n] == 0).collect();
+            zeros
+        };
+        for (slot, expected) in slots.iter().enumerate() {
+            let size = slots.iter().flat_map(|bytes| bytes.iter()).max().unwrap() + 1;
+            let found: Vec<usize> = draw(1 << slot).into_iter().filter(|&n| n < size).collect();
+            assert_eq!(found, *expected, "{cell}, {output}, slot {slot}");
+        }
+    }
+}
+
 /// Samples lie at the places of GB_MSPOS in twelfths of a pixel, and the resolve stores their mean: an edge through a pixel leaves the share of the samples on its left.
 /// The places are those of Mesa's driver.
 #[test]

@@ -416,3 +416,62 @@ fn alpha_is_compared_in_eight_bits() {
         assert_eq!(found[3] == alpha, passes, "{alpha}: {found:?}");
     }
 }
+
+/// Texels of luma and chroma become red, green and blue: black, white, grey and the colours of ITU-R BT.601's bars at 75 % (its rounded numbers), in packed and in whole texels.
+#[test]
+fn luma_and_chroma_become_colours() {
+    // Y, U, V, and the colour.
+    const BARS: [([u8; 3], [f32; 3]); 8] = [
+        ([16, 128, 128], [0.0; 3]),
+        ([235, 128, 128], [1.0; 3]),
+        ([180, 128, 128], [0.75; 3]),
+        ([162, 44, 142], [0.75, 0.75, 0.0]),
+        ([131, 156, 44], [0.0, 0.75, 0.75]),
+        ([112, 72, 58], [0.0, 0.75, 0.0]),
+        ([65, 100, 212], [0.75, 0.0, 0.0]),
+        ([35, 212, 114], [0.0, 0.0, 0.75]),
+    ];
+    let state = |format: u32, more: &str| {
+        rgba(8, 1, 0, "MAG_FILTER: POINT, MIN_FILTER: POINT")
+            .replace("TXFORMAT: 12", &format!("TXFORMAT: {format}{more}"))
+    };
+    // One texel of each: alpha, V, Y and U from high to low.
+    let whole: Vec<u8> = BARS.iter().flat_map(|([y, u, v], _)| [*u, *y, *v, 51]).collect();
+    for (more, swaps) in [(", YUV_TO_RGB: CLAMP", false), (", YUV_TO_RGB: NO_CLAMP, SWAP_YUV: 1", true)] {
+        let mut whole = whole.clone();
+        if swaps {
+            whole.as_chunks_mut::<4>().0.iter_mut().for_each(|texel| texel.swap(0, 2));
+        }
+        let found = both(PLAIN, &state(19, more), &[whole, vec![0; 64]].concat(), [1.0, 1.0, 0.0, 0.0]);
+        for (n, (_, colour)) in BARS.iter().enumerate() {
+            let near = found[n].iter().zip(colour).all(|(a, b)| (a - b).abs() < 0.006);
+            assert!(near && found[n][3] == 0.2, "bar {n}: {:?}, not {colour:?}", found[n]);
+        }
+    }
+    // Two texels share their chroma: Y, U, Y, V for VYUY, and U, Y, V, Y for YVYU, from the lowest byte up.
+    for (format, order) in [(20, [0, 1, 3, 2]), (21, [1, 0, 2, 3])] {
+        let pairs: Vec<u8> = BARS
+            .iter()
+            .flat_map(|([y, u, v], _)| {
+                let mut texels = [0; 4];
+                let [first, blue, red, second] = order;
+                (texels[first], texels[blue], texels[red], texels[second]) = (*y, *u, *v, 16);
+                texels
+            })
+            .collect();
+        let texture = [pairs, vec![0; 64]].concat();
+        let state = state(format, ", YUV_TO_RGB: CLAMP").replace("TXWIDTH: 7", "TXWIDTH: 15");
+        let found = both(PLAIN, &state, &texture, [0.5, 1.0, 0.0, 0.0]);
+        for (n, (_, colour)) in BARS.iter().enumerate().take(4) {
+            let near = found[2 * n].iter().zip(colour).all(|(a, b)| (a - b).abs() < 0.006);
+            assert!(near, "format {format}, bar {n}: {:?}, not {colour:?}", found[2 * n]);
+        }
+    }
+    // Without a limit luma above 235 is more than 1; without a conversion components stay.
+    let bright =
+        |more: &str| both(PLAIN, &state(19, more), &[[128, 255, 128, 0]; 24].concat(), [1.0, 1.0, 0.0, 0.0])[0];
+    assert_eq!(bright(", YUV_TO_RGB: CLAMP")[1], 1.0);
+    assert!((bright(", YUV_TO_RGB: NO_CLAMP")[1] - 239.0 / 219.0).abs() < 0.01);
+    assert_eq!(bright("")[1], 1.0);
+    assert!((bright("")[0] - 128.0 / 255.0).abs() < 1e-6);
+}

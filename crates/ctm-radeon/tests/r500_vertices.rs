@@ -284,6 +284,17 @@ fn a_program_that_leaves_its_words_is_an_error() {
     assert!(problems.len() == 1 && problems[0].contains("vertex program, vertex 0"), "{problems:?}");
 }
 
+/// So is a pixel program that begins after its last instruction.
+#[test]
+fn a_pixel_program_that_begins_after_its_end_is_an_error() {
+    let begin = "REGISTERS\n    US_CODE_ADDR = {START_ADDR: 5, END_ADDR: 0}\n";
+    let parts = [STATE, TEXTURE, begin, &embedded("TRIANGLE_STRIP", &SQUARE)];
+    let (pixels, problems) = run(Box::<Jit>::default(), &parts, &[]);
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(pixels.iter().all(|&pixel| pixel == NOTHING));
+    assert_eq!(run(Box::new(Interp), &parts, &[]), (pixels, problems));
+}
+
 /// Loops of the flow-control slots: three times a quarter is added to a half.
 #[test]
 fn loops_of_slots_run() {
@@ -313,6 +324,61 @@ REGISTERS one
         "{:?}",
         pixels[9]
     );
+}
+
+/// Constant 1 of the following draws, which is (0.25, 0.125, 0, 0.25).
+const STEP: &str = "
+REGISTERS
+    VAP_PVS_CONST_CNTL = {PVS_MAX_CONST_ADDR: 1}
+REGISTERS
+    VAP_PVS_VECTOR_INDX_REG = 0x401
+REGISTERS one
+    VAP_PVS_VECTOR_DATA_REG_128 = 0.25
+    VAP_PVS_VECTOR_DATA_REG_128 = 0.125
+    VAP_PVS_VECTOR_DATA_REG_128 = 0
+    VAP_PVS_VECTOR_DATA_REG_128 = 0.25
+";
+
+/// Whether all pixels have this colour, to the nearest fraction of 255.
+fn is_whole(pixels: &[[u8; 4]], colour: [f32; 4]) -> bool {
+    let expected = colour.map(|x| (x * 255.0).round() as u8);
+    pixels.iter().all(|pixel| pixel.iter().zip(expected).all(|(a, b)| a.abs_diff(b) <= 1))
+}
+
+/// Jumps and subroutines of the flow-control slots: a jump leaves out an addition; a subroutine behind a jump is called twice.
+#[test]
+fn jumps_and_subroutines_of_slots_run() {
+    let jump = "
+REGISTERS
+    VAP_PVS_FLOW_CNTL_OPC = {OPC_0: JUMP}
+REGISTERS
+    VAP_PVS_FLOW_CNTL_ADDRS_LW_0 = {ACT_ADRS: 0, LOOP_CNT_JMP_INST: 2}
+";
+    let over = program("mov r0, c1\nadd r0, r0, c1\nmov o0, v0\nmov o1, r0\n");
+    let pixels = drawn(&[STATE, TEXTURE, &over, STEP, jump, &embedded("TRIANGLE_STRIP", &SQUARE)], &[]);
+    assert!(is_whole(&pixels, [0.25, 0.125, 0.0, 0.25]), "{:?}", pixels[9]);
+    // 0 and 1 call instruction 3, which goes on at 1 and 2; 2 jumps over it.
+    let calls = "
+REGISTERS
+    VAP_PVS_FLOW_CNTL_OPC = {OPC_0: JSR, OPC_1: JSR, OPC_2: JUMP}
+REGISTERS
+    VAP_PVS_FLOW_CNTL_ADDRS_LW_0 = {ACT_ADRS: 0, LOOP_CNT_JMP_INST: 3}
+    VAP_PVS_FLOW_CNTL_ADDRS_UW_0 = {LAST_INST: 3, RTN_INST: 1}
+    VAP_PVS_FLOW_CNTL_ADDRS_LW_1 = {ACT_ADRS: 1, LOOP_CNT_JMP_INST: 3}
+    VAP_PVS_FLOW_CNTL_ADDRS_UW_1 = {LAST_INST: 3, RTN_INST: 2}
+    VAP_PVS_FLOW_CNTL_ADDRS_LW_2 = {ACT_ADRS: 2, LOOP_CNT_JMP_INST: 4}
+";
+    let called = program("mov r0, c1\nadd r0, r0, c1\nmov o0, v0\nadd r0, r0, c1\nmov o1, r0\n");
+    let pixels = drawn(&[STATE, TEXTURE, &called, STEP, calls, &embedded("TRIANGLE_STRIP", &SQUARE)], &[]);
+    assert!(is_whole(&pixels, [1.0, 0.5, 0.0, 1.0]), "{:?}", pixels[9]);
+}
+
+/// A math operation beside a vector operation: the reciprocal of 0.25 is a quarter of 16, which the next instruction reads.
+#[test]
+fn math_operations_run_beside_vector_operations() {
+    let text = "mul r0, c1, c1 + rcp at0.x, c1.x\nmov o0, v0\nmul o1, r0, at0.x\n";
+    let pixels = drawn(&[STATE, TEXTURE, &program(text), STEP, &embedded("TRIANGLE_STRIP", &SQUARE)], &[]);
+    assert!(is_whole(&pixels, [0.25, 0.0625, 0.0, 0.25]), "{:?}", pixels[9]);
 }
 
 /// An element of eight floats fills two vectors: here position and colour.

@@ -10,6 +10,8 @@ mod hostile;
 mod kernel;
 mod layout;
 mod r500;
+mod r500_corpus;
+mod r500_fixed;
 mod r500_outputs;
 mod r500_textures;
 mod r500_vertices;

@@ -20,6 +20,7 @@ use bands::Bands;
 use ctm_exec::Engine;
 use ctm_exec::r700::Target;
 use ctm_exec::x1k;
+use ctm_isa::x1k::TEMPORARIES;
 use ready::Ready;
 use run::{Front, RunningDraw};
 use std::sync::Arc;
@@ -157,8 +158,9 @@ fn check(state: &DrawState<'_>) -> Result<(), DrawError> {
     if state.outputs.semantics.len() > 32 {
         return wrong("outputs.semantics", format!("has {}, allowed are 32", state.outputs.semantics.len()));
     }
-    if state.inputs.parameters.len() > 32 {
-        return wrong("inputs.parameters", format!("has {}, allowed are 32", state.inputs.parameters.len()));
+    let registers = if matches!(state.pixels, PixelSource::X1k(_)) { TEMPORARIES } else { 32 };
+    if state.inputs.parameters.len() > registers {
+        return wrong("inputs.parameters", format!("has {}, allowed are {registers}", state.inputs.parameters.len()));
     }
     Ok(())
 }
@@ -170,7 +172,8 @@ fn wanted_of_x1k(state: &DrawState<'_>, bound: &[bool; 8], stage: &X1kStage<'_>)
         Target::Depth | Target::Position(_) | Target::Parameter(_) => None,
     });
     // Only programs that export a depth need rows for it.
-    colours.chain(stage.program.conditional_value.then_some(x1k::Target::ConditionalValue)).collect()
+    let has_depth = stage.program.conditional_value || state.depth.export_start.is_some();
+    colours.chain(has_depth.then_some(x1k::Target::ConditionalValue)).collect()
 }
 
 /// The exports of the pixel program that are used.

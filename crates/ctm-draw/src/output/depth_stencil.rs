@@ -10,7 +10,7 @@ impl DepthFormat {
         match self {
             // Floats with a sign do not compare as their bits do.
             Self::D32Float | Self::X24S8D32Float => compare.holds(&f32::from_bits(new), &f32::from_bits(stored)),
-            Self::D16 | Self::X8D24 | Self::S8D24 | Self::X8D24Float | Self::S8D24Float => compare.holds(&new, &stored),
+            _ => compare.holds(&new, &stored),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::output::watch::{Ending, Fragment, SampleTest, Watch};
 use crate::pixel::shade::{Exports, ShadeQuad};
 use crate::program::{Packed, Staged, Window};
 use crate::raster::QuadCoverage;
-use crate::rect::{Rect, UNITS};
+use crate::rect::Rect;
 use crate::setup::Setup;
 use crate::state::{AlphaTest, Blend, ColourState, DrawState, LogicOp, Loss, Losses, PixelSource, StencilOp};
 use crate::surface::format::Colours;
@@ -355,8 +355,8 @@ impl<'a, 't> Merger<'a, 't> {
             let [x, y] = if several { raster.samples.at[sample as usize % 8] } else { [0; 2] };
             let centre = raster.centre();
             [
-                i64::from(at[0]) * UNITS + centre + 16 * i64::from(x),
-                i64::from(at[1]) * UNITS + centre + 16 * i64::from(y),
+                raster.unit.corner(at[0]) + centre + 16 * i64::from(x),
+                raster.unit.corner(at[1]) + centre + 16 * i64::from(y),
             ]
         };
         let mut centre = None;

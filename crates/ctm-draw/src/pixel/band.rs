@@ -391,6 +391,7 @@ impl Shader<'_> {
     /// The colour outputs that every pixel exports, if it has no other effect (bit n = output n).
     pub(crate) fn always_exported(&self) -> u8 {
         match &self.program {
+            _ if self.changes_exports() => 0,
             QuadProgram::R700(stage, _) if stage.fetch_program.is_none() => ProgramFacts::of(stage.program).exported,
             QuadProgram::R700(..) => 0,
             QuadProgram::X1k(stage, _) => stage.program.always_written(),
@@ -400,6 +401,7 @@ impl Shader<'_> {
     /// The colour outputs that every pixel exports that is not killed, if the program has no other effect (bit n = output n).
     pub(crate) fn exported_by_survivors(&self) -> u8 {
         match &self.program {
+            _ if self.changes_exports() => 0,
             QuadProgram::R700(stage, _) if stage.fetch_program.is_none() => {
                 ProgramFacts::of(stage.program).exported_by_survivors
             }

@@ -37,7 +37,7 @@ pub(crate) struct ShadeQuad {
 /// Where in the window a pixel's value is evaluated, in units.
 fn place(raster: &RasterState, place: Place, at: [i32; 2], mask: u8, sample: Option<u8>) -> [i64; 2] {
     let centre = raster.centre();
-    let middle = at.map(|pixel| i64::from(pixel) * crate::rect::UNITS + centre);
+    let middle = at.map(|pixel| raster.unit.corner(pixel) + centre);
     let moved = |[x, y]: [i8; 2]| [middle[0] + 16 * i64::from(x), middle[1] + 16 * i64::from(y)];
     let covered = mask & raster.samples.all();
     match (place, sample) {
@@ -61,7 +61,7 @@ fn places(raster: &RasterState, of: Place, quad: &ShadeQuad) -> [[i64; 2]; 4] {
     let at = pixels(&quad.quad);
     if of == Place::Centre && quad.sample.is_none() {
         let centre = raster.centre();
-        return at.map(|at| at.map(|pixel| i64::from(pixel) * crate::rect::UNITS + centre));
+        return at.map(|at| at.map(|pixel| raster.unit.corner(pixel) + centre));
     }
     std::array::from_fn(|n| place(raster, of, at[n], quad.quad.masks[n], quad.sample))
 }
@@ -160,6 +160,11 @@ impl Scratch {
             .iter()
             .map(|&(register, element, ref bits)| StartRow { register, element, bits })
             .collect()
+    }
+
+    /// The values of element x of a register, of all lanes.
+    fn values(&self, register: u8) -> Option<&[u32]> {
+        self.rows[..self.used].iter().find(|row| (row.0, row.1) == (register, 0)).map(|row| row.2.as_slice())
     }
 
     fn row(&mut self, register: u8, element: u8) -> &mut [u32] {
@@ -331,7 +336,41 @@ impl Shader<'_> {
                 let mut memory = X1kMemory { inner: stage.memory, rows, window: None };
                 let launch = x1k_launch(stage, &start, domain, DrawParts::default());
                 self.runner.x1k(launch, &mut memory, (&place, &counts))?;
+                self.finish(&mut memory.rows, scratch);
                 Ok(Exports::X1k(memory.rows))
+            }
+        }
+    }
+
+    /// Whether exports of the program are changed before they are tested: by fog, or by a depth that is a start value.
+    pub(crate) const fn changes_exports(&self) -> bool {
+        self.state.colour.fog.is_some() || self.state.depth.export_start.is_some()
+    }
+
+    /// Changes an X1K program's exports where [`Self::changes_exports`] says so. Start values are still in their rows.
+    fn finish(&self, rows: &mut LaneRows<x1k::Target>, starts: &Scratch) {
+        if !self.changes_exports() {
+            return;
+        }
+        let (fog, depth) = (&self.state.colour.fog, self.state.depth.export_start);
+        let targets = rows.targets().to_vec();
+        for (target, row) in targets.into_iter().zip(rows.parts().0) {
+            match (target, fog, depth) {
+                (x1k::Target::Colour(_), Some(fog), _) => {
+                    let Some(distances) = starts.values(fog.register) else { continue };
+                    for (element, row) in row.iter_mut().enumerate().take(3) {
+                        for (bits, &distance) in row.bits.iter_mut().zip(distances) {
+                            let value = fog.mixed(element, f32::from_bits(*bits), f32::from_bits(distance));
+                            *bits = value.to_bits();
+                        }
+                    }
+                }
+                (x1k::Target::ConditionalValue, _, Some(register)) => {
+                    let Some(depths) = starts.values(register) else { continue };
+                    row[0].bits.iter_mut().zip(depths).for_each(|(to, bits)| *to = *bits);
+                    row[0].written.fill(u64::MAX);
+                }
+                _ => {}
             }
         }
     }
@@ -413,6 +452,15 @@ impl Shader<'_> {
                 let lanes = 4 * first..4 * (first + quads.len());
                 let mut rows = [x, y, z, w].map(|row| row.2[lanes.clone()].as_chunks_mut::<4>().0);
                 let interpolation = input.interpolation;
+                if interpolation == Interpolation::PixelNumber {
+                    for (number, quad) in quads.iter().enumerate() {
+                        let of = pixels(&quad.quad);
+                        for (row, axis) in rows.iter_mut().zip(0..2) {
+                            row[number] = of.map(|at| (at[axis] as f32).to_bits());
+                        }
+                    }
+                    continue;
+                }
                 let is_mixed = interpolation != Interpolation::Flat && parameters.iter().any(Option::is_some);
                 if is_mixed && held != Some(input.place) {
                     widely(Weighed { weights: &mut weights, quads, pieces, raster, of: input.place });
@@ -503,7 +551,7 @@ impl Shader<'_> {
             let value = |quad: &ShadeQuad, at: [i32; 2], mask: u8| {
                 let where_ = place(raster, inputs.position_place, at, mask, quad.sample);
                 let setup = &pieces[quad.setup as usize].setup;
-                let [x, y] = where_.map(|units| (units as f64 / 256.0) as f32);
+                let [x, y] = where_.map(|at| raster.unit.in_pixels(at) as f32);
                 [x, y, setup.clamped(setup.depth(where_)) as f32, setup.w(where_) as f32].map(f32::to_bits)
             };
             fill(register, &value, 0b1111);

@@ -3,7 +3,6 @@
 //! A plane and [`crate::setup::Weights::mix`] are the same function, rounded once to single precision from double; the last bit may differ where the exact
 //! value lies next to the middle of two numbers. The choice of them depends on the primitive and the targets alone.
 
-use crate::rect::UNITS;
 use crate::setup::{Setup, Share};
 use crate::state::{DrawState, Interpolation};
 use crate::vertex::Vertices;
@@ -95,7 +94,7 @@ fn linear(setup: &Setup, area: i64, centre: i64, [a, b, c]: [f64; 3]) -> [f64; 3
         return [a, 0.0, 0.0];
     }
     let [ex1, ey1, ex2, ey2] = [x1 - x0, y1 - y0, x2 - x0, y2 - y0].map(|edge| edge as f64);
-    let (area, unit) = (area as f64, UNITS as f64);
+    let (area, unit) = (area as f64, setup.unit.count() as f64);
     let (second, third) = (b - a, c - a);
     // Units are whole numbers: the products of them are exact.
     let di = (second * ey2 - third * ey1) / area;
@@ -145,6 +144,9 @@ pub(crate) fn starts(
     for (register, input) in (0u8..).zip(inputs.parameters).take(registers) {
         let parameter = input.parameter(&state.outputs, setup.is_front);
         *all.of(register) = match parameter.and_then(|n| vertices.parameters.get(n)) {
+            _ if input.interpolation == Interpolation::PixelNumber => {
+                [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0; 3], [0.0; 3]].map(Element::Number)
+            }
             None => input.default.map(Element::bits),
             Some(of) if input.interpolation == Interpolation::Flat => of[setup.provoking as usize].map(Element::bits),
             Some(of) => {
@@ -168,7 +170,7 @@ pub(crate) fn starts(
         (0..4).filter(|element| elements >> element & 1 == 1).for_each(|element| of[element] = Element::bits(0));
     }
     if let Some(register) = inputs.position {
-        let place = centre as f64 / UNITS as f64;
+        let place = setup.unit.in_pixels(centre);
         let depths = setup.corners.map(|corner| corner.z + setup.offset);
         if depths.iter().any(|&depth| setup.clamped(depth) != depth) {
             return None;

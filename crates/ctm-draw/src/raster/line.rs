@@ -1,6 +1,6 @@
 //! Lines: by OpenGL's diamond-exit rule, and as rectangles across their direction.
 
-use crate::rect::{Rect, UNITS};
+use crate::rect::{PositionUnit, Rect};
 use crate::state::RasterState;
 use std::cmp::Ordering;
 
@@ -14,6 +14,7 @@ use std::cmp::Ordering;
 pub struct LinePixels {
     /// From a row above to a row below, or from left to right: which coordinate steps.
     steep: bool,
+    unit: PositionUnit,
     /// Along and across, in units from the centre of pixel 0.
     start: [i64; 2],
     end: [i64; 2],
@@ -28,16 +29,17 @@ pub struct LinePixels {
 impl LinePixels {
     /// The line between two positions in units, `width` pixels wide (at least 1).
     #[must_use]
-    pub fn new(from: [i64; 2], to: [i64; 2], width: i64, centre: i64) -> Self {
+    pub fn new(from: [i64; 2], to: [i64; 2], width: i64, raster: &RasterState) -> Self {
+        let (unit, centre) = (raster.unit, raster.centre());
         let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
         let steep = dy.abs() > dx.abs();
         let turned = |[x, y]: [i64; 2]| if steep { [y - centre, x - centre] } else { [x - centre, y - centre] };
         let (start, end) = (turned(from), turned(to));
         let step = if end[0] >= start[0] { 1 } else { -1 };
-        let mut line = Self { steep, start, end, width: width.max(1), next: 0, last: 0, step, done: false };
+        let mut line = Self { steep, unit, start, end, width: width.max(1), next: 0, last: 0, step, done: false };
         // Columns whose centre lies between. Positions on centres lie before them, seen from the left.
         let (a, b) = (start[0] * step, end[0] * step);
-        let past = |at: i64| at.div_euclid(UNITS) + i64::from(at.rem_euclid(UNITS) != 0 || step < 0);
+        let past = |at: i64| unit.pixel(at) + i64::from(at.rem_euclid(unit.count()) != 0 || step < 0);
         let (first, last) = (past(a), past(b) - 1);
         (line.next, line.last) = (first, last);
         // After the centre of the column before, the line may still begin in its diamond.
@@ -55,10 +57,11 @@ impl LinePixels {
 
     /// Whether a point lies in the diamond of the pixel that the line has in a column. Of the points on its border those right of the centre do.
     fn leaves(&self, point: [i64; 2], column: i64) -> bool {
-        let along = point[0] - column * UNITS;
-        let across = point[1] - self.row(column) * UNITS;
+        let units = self.unit.count();
+        let along = point[0] - column * units;
+        let across = point[1] - self.row(column) * units;
         let right = if self.steep { across } else { along };
-        match (along.abs() + across.abs()).cmp(&(UNITS / 2)) {
+        match (along.abs() + across.abs()).cmp(&(units / 2)) {
             Ordering::Less => true,
             Ordering::Equal => right > 0,
             Ordering::Greater => false,
@@ -68,16 +71,17 @@ impl LinePixels {
     /// The pixel across in a column: the one whose centre is nearest to the line there. Halfway between, it is the left one of two columns; of two rows, the
     /// one into which the line goes to the right, the upper one of a level line.
     fn row(&self, column: i64) -> i64 {
+        let units = self.unit.count();
         let (length, rise) = (self.end[0] - self.start[0], self.end[1] - self.start[1]);
         // across = start + rise * (column - start) / length, in units; plus half a pixel, in whole pixels.
         let (mut above, mut below) =
-            ((self.start[1] + UNITS / 2) * length + rise * (column * UNITS - self.start[0]), length * UNITS);
+            ((self.start[1] + units / 2) * length + rise * (column * units - self.start[0]), length * units);
         if below < 0 {
             (above, below) = (-above, -below);
         }
         if below == 0 {
             // A line without length.
-            (above, below) = (self.start[1] + UNITS / 2, UNITS);
+            (above, below) = (self.start[1] + units / 2, units);
         }
         let falls = !self.steep && length.signum() * rise > 0;
         above.div_euclid(below) - i64::from(above.rem_euclid(below) == 0 && !falls)
@@ -129,7 +133,7 @@ impl LinePixels {
 
     /// A point, moved across so that the first of all pixels is the nearest one.
     const fn moved(&self, [along, across]: [i64; 2]) -> [i64; 2] {
-        [along, across - (self.width - 1) * UNITS / 2]
+        [along, across - (self.width - 1) * self.unit.count() / 2]
     }
 }
 
@@ -138,7 +142,7 @@ impl LinePixels {
 #[must_use]
 pub fn wide_line(state: &RasterState, from: [i64; 2], to: [i64; 2]) -> Option<[[i64; 2]; 4]> {
     #[allow(clippy::cast_precision_loss, reason = "positions are limited")]
-    let [fx, fy, tx, ty] = [from[0], from[1], to[0], to[1]].map(|units| units as f64 / 256.0);
+    let [fx, fy, tx, ty] = [from[0], from[1], to[0], to[1]].map(|at| state.unit.in_pixels(at));
     let (dx, dy) = (tx - fx, ty - fy);
     let length = dx.hypot(dy);
     if length == 0.0 {
@@ -158,7 +162,7 @@ mod tests {
         let state = RasterState::default();
         let units = |[x, y]: [f64; 2]| [state.snap(x), state.snap(y)];
         let mut all = Vec::new();
-        for ([x0, y0], [x1, y1]) in LinePixels::new(units(from), units(to), width, state.centre()) {
+        for ([x0, y0], [x1, y1]) in LinePixels::new(units(from), units(to), width, &state) {
             for y in y0..=y1 {
                 for x in x0..=x1 {
                     all.push([x, y]);

@@ -2,7 +2,7 @@
 
 use super::QuadCoverage;
 use crate::lanes::{COLUMNS, LANES, ROWS, Shape, bits};
-use crate::rect::{Rect, UNITS};
+use crate::rect::{PixelPlace, Rect};
 use crate::state::SamplePoints;
 
 /// A triangle with positions on the grid.
@@ -58,10 +58,10 @@ impl Edge {
 
 impl Edge {
     /// The first and the last column of a row whose pixels are inside, tested in this place of each; the last before the first where none is.
-    const fn columns(&self, row: i64, [x, y]: [i64; 2]) -> [i64; 2] {
-        // Inside: dx * y + start - dy * (UNITS * column + x) is not negative.
-        let rest = self.dx * (row * UNITS + y) + self.start - self.dy * x;
-        let step = self.dy * UNITS;
+    const fn columns(&self, row: i64, PixelPlace { unit, at: [x, y] }: PixelPlace) -> [i64; 2] {
+        // Inside: dx * y + start - dy * (units * column + x) is not negative.
+        let rest = self.dx * (row * unit.count() + y) + self.start - self.dy * x;
+        let step = self.dy * unit.count();
         match step {
             0 if rest >= 0 => [i64::MIN, i64::MAX],
             0 => [i64::MAX, i64::MIN],
@@ -74,7 +74,7 @@ impl Edge {
 /// Calls `tell` with the rows of a rectangle in which a triangle covers pixels, tested in one place of each: with the first column and the one after
 /// the last.
 #[allow(clippy::cast_possible_truncation, reason = "cut to the rectangle")]
-pub fn triangle_spans(triangle: &Triangle, place: [i64; 2], within: Rect, tell: &mut dyn FnMut(i32, i32, i32)) {
+pub fn triangle_spans(triangle: &Triangle, place: PixelPlace, within: Rect, tell: &mut dyn FnMut(i32, i32, i32)) {
     let Some(edges) = triangle.edges() else { return };
     for y in within.top..within.bottom {
         let (mut left, mut right) = (i64::from(within.left), i64::from(within.right));
@@ -91,7 +91,7 @@ pub fn triangle_spans(triangle: &Triangle, place: [i64; 2], within: Rect, tell: 
 /// Columns whose pixels a triangle covers in every row of a rectangle, tested in one place of each: the rectangle, cut to them.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, reason = "cut to the rectangle")]
-pub fn inside_triangle(triangle: &Triangle, place: [i64; 2], within: Rect) -> Rect {
+pub fn inside_triangle(triangle: &Triangle, place: PixelPlace, within: Rect) -> Rect {
     let (mut left, mut right) = (i64::from(within.left), i64::from(within.right));
     for edge in triangle.edges().into_iter().flatten() {
         // Between two rows that are inside all are: the triangle is convex.
@@ -122,8 +122,9 @@ impl BlockEdges {
     /// The edges of a triangle whose pixels are tested in this place of each; `None` where it has no area, or numbers become too large in a rectangle
     /// of whole blocks.
     #[inline]
-    pub(crate) fn new(triangle: &Triangle, [x, y]: [i64; 2], rect: Rect) -> Option<Self> {
-        let planes = triangle.edges()?.map(|edge| [edge.at(x, y), -edge.dy * UNITS, edge.dx * UNITS]);
+    pub(crate) fn new(triangle: &Triangle, place: PixelPlace, rect: Rect) -> Option<Self> {
+        let (units, [x, y]) = (place.unit.count(), place.at);
+        let planes = triangle.edges()?.map(|edge| [edge.at(x, y), -edge.dy * units, edge.dx * units]);
         let fits = |[start, di, dj]: [i64; 3]| {
             let at = |x: i32, y: i32| (start + i64::from(x) * di + i64::from(y) * dj).abs();
             let most = at(rect.left, rect.top).max(at(rect.right, rect.top));
@@ -197,9 +198,9 @@ pub(crate) fn around(at: &[[i64; 2]], points: &SamplePoints, scissor: Rect) -> R
                 (first, last) = (first.max(place[axis]), last.min(place[axis]));
             }
         }
-        // A sample at pixel * UNITS + place lies in least..=most.
-        let from = (least - first).div_euclid(UNITS);
-        let to = (most - last).div_euclid(UNITS) + 1;
+        // A sample at pixel * units + place lies in least..=most.
+        let from = points.unit.pixel(least - first);
+        let to = points.unit.pixel(most - last) + 1;
         (from as i32, to as i32)
     };
     let ((left, right), (top, bottom)) = (range(0), range(1));
@@ -218,7 +219,7 @@ pub(crate) fn triangle_quads(
     bounds: Rect,
     emit: &mut dyn FnMut(QuadCoverage),
 ) {
-    let Some(edges) = triangle.edges() else { return };
+    let (Some(edges), unit) = (triangle.edges(), points.unit) else { return };
     if bounds.is_empty() {
         return;
     }
@@ -234,7 +235,7 @@ pub(crate) fn triangle_quads(
     let places = &all_places[..points.count.min(8)];
     let extreme = |edge: usize, pick: fn(i64, i64) -> i64| {
         let of_places = places.iter().map(|place| place[edge]).reduce(pick).unwrap_or(0);
-        let across = i64::from(BLOCK - 1) * UNITS;
+        let across = unit.corner(BLOCK - 1);
         of_places + pick(0, edges[edge].dx * across) + pick(0, -edges[edge].dy * across)
     };
     let most: [i64; 3] = std::array::from_fn(|edge| extreme(edge, i64::max));
@@ -244,8 +245,7 @@ pub(crate) fn triangle_quads(
     while block_y < bounds.bottom {
         let mut block_x = bounds.left.div_euclid(BLOCK) * BLOCK;
         while block_x < bounds.right {
-            let corner: [i64; 3] =
-                std::array::from_fn(|n| edges[n].at(i64::from(block_x) * UNITS, i64::from(block_y) * UNITS));
+            let corner: [i64; 3] = std::array::from_fn(|n| edges[n].at(unit.corner(block_x), unit.corner(block_y)));
             if (0..3).all(|n| corner[n] + most[n] >= 0) {
                 let whole = (0..3).all(|n| corner[n] + least[n] >= 0);
                 let block = Rect { left: block_x, top: block_y, right: block_x + BLOCK, bottom: block_y + BLOCK };
@@ -256,7 +256,7 @@ pub(crate) fn triangle_quads(
                             return all;
                         }
                         let pixel: [i64; 3] = std::array::from_fn(|n| {
-                            let (dx, dy) = (i64::from(x - block_x) * UNITS, i64::from(y - block_y) * UNITS);
+                            let (dx, dy) = (unit.corner(x - block_x), unit.corner(y - block_y));
                             corner[n] + edges[n].dx * dy - edges[n].dy * dx
                         });
                         let covers = |place: &[i64; 3]| (0..3).all(|n| pixel[n] + place[n] >= 0);
@@ -276,12 +276,12 @@ pub(crate) fn triangle_quads(
 fn small_quads(edges: &[Edge; 3], points: &SamplePoints, bounds: Rect, emit: &mut dyn FnMut(QuadCoverage)) {
     let ([px, py], mask) = (points.at[0], points.masks[0]);
     // Each edge's difference from a pixel to its neighbours.
-    let gains = edges.each_ref().map(|edge| [-edge.dy * UNITS, edge.dx * UNITS]);
+    let (unit, units) = (points.unit, points.unit.count());
+    let gains = edges.each_ref().map(|edge| [-edge.dy * units, edge.dx * units]);
     let (left, top) = (bounds.left & !1, bounds.top & !1);
     for y in (top..bounds.bottom).step_by(2) {
         for x in (left..bounds.right).step_by(2) {
-            let first: [i64; 3] =
-                std::array::from_fn(|n| edges[n].at(i64::from(x) * UNITS + px, i64::from(y) * UNITS + py));
+            let first: [i64; 3] = std::array::from_fn(|n| edges[n].at(unit.corner(x) + px, unit.corner(y) + py));
             let mut quad = QuadCoverage { x, y, masks: [0; 4] };
             for (n, place) in quad.masks.iter_mut().enumerate() {
                 let (right, down) = (n as i64 & 1, n as i64 >> 1);
@@ -327,7 +327,7 @@ pub fn cover_box(corners: [[i64; 2]; 2], points: &SamplePoints, scissor: Rect, e
     block_quads(
         bounds,
         &mut |x, y| {
-            let (x, y) = (i64::from(x) * UNITS, i64::from(y) * UNITS);
+            let (x, y) = (points.unit.corner(x), points.unit.corner(y));
             let covers = |[px, py]: [i64; 2]| left <= x + px && x + px < right && top <= y + py && y + py < bottom;
             points.iter().filter(|&(place, _)| covers(place)).fold(0, |sum, (_, mask)| sum | mask)
         },
@@ -345,10 +345,10 @@ pub const fn point_box([x, y]: [i64; 2], [width, height]: [i64; 2]) -> [[i64; 2]
 /// Pixels that the box covers, tested in one place of each: the rectangle, cut to them.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, reason = "cut to the rectangle")]
-pub fn inside_box(corners: [[i64; 2]; 2], [x, y]: [i64; 2], within: Rect) -> Rect {
+pub fn inside_box(corners: [[i64; 2]; 2], PixelPlace { unit, at: [x, y] }: PixelPlace, within: Rect) -> Rect {
     let [[ax, ay], [bx, by]] = corners;
-    // A pixel is inside where low <= UNITS * pixel + place < high.
-    let first = |side: i64, place: i64| -((place - side).div_euclid(UNITS));
+    // A pixel is inside where low <= units * pixel + place < high.
+    let first = |side: i64, place: i64| -unit.pixel(place - side);
     let clamp = |at: i64, low: i32, high: i32| at.clamp(low.into(), high.into()) as i32;
     Rect {
         left: clamp(first(ax.min(bx), x), within.left, within.right),

@@ -2,7 +2,7 @@
 
 use crate::assembly::Primitive;
 use crate::raster::QuadCoverage;
-use crate::rect::{Rect, UNITS};
+use crate::rect::Rect;
 use crate::setup::Setup;
 use crate::setup::piece::{Coverer, Piece};
 use crate::state::{Loss, Losses, Options, RasterState};
@@ -110,7 +110,7 @@ impl Inspection {
             vertices: primitive.vertices,
             corners: setup.map(|setup| {
                 setup.corners.map(|corner| {
-                    let [x, y] = corner.at.map(|units| units as f64 / UNITS as f64);
+                    let [x, y] = corner.at.map(|at| setup.unit.in_pixels(at));
                     [x, y, corner.z]
                 })
             }),

@@ -5,7 +5,7 @@ use crate::raster::{
     BlockEdges, LinePixels, QuadCoverage, Triangle, around, cover_box, cover_triangle, inside_box, inside_triangle,
     triangle_quads, triangle_spans,
 };
-use crate::rect::{Rect, UNITS};
+use crate::rect::{PixelPlace, Rect};
 use crate::setup::{Corner, Setup, Share};
 use crate::state::{RasterState, SamplePoints};
 
@@ -49,7 +49,7 @@ impl Piece {
             Area::Line(line) => {
                 let PixelRun { from, to, width, .. } = **line;
                 let (low, high) = (|n: usize| from[n].min(to[n]), |n: usize| from[n].max(to[n]));
-                let more = (width + 2) * UNITS;
+                let more = (width + 2) * points.unit.count();
                 let corners = [[low(0) - more, low(1) - more], [high(0) + more, high(1) + more]];
                 around(&corners, points, scissor)
             }
@@ -143,7 +143,7 @@ impl<'a> Coverer<'a> {
 
     /// Tells the rows of a rectangle in which a piece covers something, with the first column and the one behind the last.
     pub(crate) fn spans(&self, piece: &Piece, within: Rect, tell: &mut dyn FnMut(i32, i32, i32)) {
-        let (scissor, place) = (piece.bounds.and(within), self.points.at[0]);
+        let (scissor, place) = (piece.bounds.and(within), self.points.first());
         match &piece.area {
             _ if !self.has_spans(piece) || scissor.is_empty() => {}
             Area::Triangle => triangle_spans(&piece.triangle(), place, scissor, tell),
@@ -160,7 +160,7 @@ impl<'a> Coverer<'a> {
     /// Pixels of a rectangle that a piece covers, in columns that are covered in all of their rows. Empty where [`Self::has_spans`] is false.
     pub(crate) fn inside(&self, piece: &Piece, within: Rect) -> Rect {
         let scissor = piece.bounds.and(within);
-        let place = self.points.at[0];
+        let place = self.points.first();
         match &piece.area {
             _ if !self.has_spans(piece) || scissor.is_empty() => Rect { right: within.left, ..within },
             Area::Triangle => inside_triangle(&piece.triangle(), place, scissor),
@@ -177,7 +177,7 @@ impl<'a> Coverer<'a> {
         }
         let all = whole(scissor);
         let edges = match piece.area {
-            Area::Triangle => BlockEdges::new(&piece.triangle(), self.points.at[0], all),
+            Area::Triangle => BlockEdges::new(&piece.triangle(), self.points.first(), all),
             _ => None,
         };
         for y in (all.top..all.bottom).step_by(ROWS as usize) {
@@ -208,8 +208,8 @@ impl<'a> Coverer<'a> {
         let plain = self.is_whole();
         let Area::Box(corners) = &piece.area else { return Rect { right: within.left, ..within } };
         let mut inside = piece.bounds.and(within);
-        for (place, _) in self.points.iter() {
-            inside = inside_box(*corners, place, inside);
+        for (at, _) in self.points.iter() {
+            inside = inside_box(*corners, PixelPlace { at, ..self.points.first() }, inside);
         }
         let Rect { left, top, right, bottom } = inside;
         let right = if plain { right & !1 } else { left };
@@ -223,7 +223,7 @@ impl<'a> Coverer<'a> {
             Area::Box(corners) => cover_box(*corners, &self.points, scissor, emit),
             Area::Line(line) => {
                 let PixelRun { from, to, width, stipple } = **line;
-                self.line(LinePixels::new(from, to, width, self.raster.centre()), stipple, scissor, emit);
+                self.line(LinePixels::new(from, to, width, self.raster), stipple, scissor, emit);
             }
         }
     }

@@ -4,14 +4,14 @@
 //! interpolated between the vertices that the program exported, also where clipping has cut the primitive.
 
 use crate::lanes::{LANES, Shape};
-use crate::rect::{Rect, UNITS};
+use crate::rect::{PositionUnit, Rect};
 use crate::setup::clip::ClipVertex;
 use crate::state::Interpolation;
 
 /// A corner of the drawn part of a primitive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Corner {
-    /// x and y on the grid, in units of 1/256 pixel.
+    /// x and y on the grid, in units.
     pub at: [i64; 2],
     /// The depth.
     pub z: f64,
@@ -67,6 +67,8 @@ pub struct Setup {
     pub layer: u32,
     /// Where a point lies: left, top, width, height in units. `None` of others.
     pub sprite: Option<Box<[i64; 4]>>,
+    /// The unit of positions.
+    pub unit: PositionUnit,
 }
 
 /// How a place in the window is divided among corners.
@@ -150,9 +152,9 @@ impl Setup {
     /// Twice the areas that pixels make with the edges opposite the second and the third corner, as planes over the window. `place`: the place in a pixel.
     fn area_planes(&self, place: i64) -> [[i64; 3]; 2] {
         let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
-        let (x, y) = (place - x0, place - y0);
-        let second = [x * (y2 - y0) - (x2 - x0) * y, UNITS * (y2 - y0), UNITS * (x0 - x2)];
-        let third = [(x1 - x0) * y - x * (y1 - y0), UNITS * (y0 - y1), UNITS * (x1 - x0)];
+        let (x, y, units) = (place - x0, place - y0, self.unit.count());
+        let second = [x * (y2 - y0) - (x2 - x0) * y, units * (y2 - y0), units * (x0 - x2)];
+        let third = [(x1 - x0) * y - x * (y1 - y0), units * (y0 - y1), units * (x1 - x0)];
         [second, third]
     }
 
@@ -220,7 +222,8 @@ impl Setup {
     /// The weights of the corners at the pixels of a quad, from its first pixel on, each at this place within it.
     #[inline(always)]
     fn shares_of_quad(&self, at: [i32; 2], place: [i64; 2]) -> [[f64; 4]; 3] {
-        let [x, y] = [0, 1].map(|axis: usize| i64::from(at[axis]) * UNITS + place[axis]);
+        let units = self.unit.count();
+        let [x, y] = [0, 1].map(|axis: usize| i64::from(at[axis]) * units + place[axis]);
         let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
         let [ex1, ey1, ex2, ey2] = [x1 - x0, y1 - y0, x2 - x0, y2 - y0];
         let [dx, dy] = [x - x0, y - y0];
@@ -230,13 +233,13 @@ impl Setup {
             Share::Triangle(area) if second.abs().max(third.abs()) < 1 << 52 => {
                 let inverse = 1.0 / area as f64;
                 let of = |first: i64, right: i64, down: i64| {
-                    let [first, right, down] = [first, UNITS * right, UNITS * down].map(|area| area as f64);
+                    let [first, right, down] = [first, units * right, units * down].map(|area| area as f64);
                     [first, first + right, first + down, first + right + down].map(|area| area * inverse)
                 };
                 let (second, third) = (of(second, ey2, -ex2), of(third, -ey1, ex1));
                 [std::array::from_fn(|n| 1.0 - second[n] - third[n]), second, third]
             }
-            _ => self.shares_of_four(&[[x, y], [x + UNITS, y], [x, y + UNITS], [x + UNITS, y + UNITS]]),
+            _ => self.shares_of_four(&[[x, y], [x + units, y], [x, y + units], [x + units, y + units]]),
         }
     }
 
@@ -288,7 +291,7 @@ impl Setup {
     /// How much depth changes from pixel to pixel, to the right and downwards.
     #[must_use]
     pub fn slopes(&self) -> [f64; 2] {
-        let pixel = crate::rect::UNITS;
+        let pixel = self.unit.count();
         let here = self.corners[0].at;
         let z = |at: [i64; 2]| {
             let [_, second, third] = self.shares(at);
@@ -329,7 +332,7 @@ impl Depths<'_> {
         let Some(Planes { second, third, inverse }) = planes else {
             for (lane, to) in to.iter_mut().enumerate() {
                 let [x, y] = shape.at(lane);
-                *to = setup.depth([at[0] + x, at[1] + y].map(|pixel| i64::from(pixel) * UNITS + centre));
+                *to = setup.depth([at[0] + x, at[1] + y].map(|pixel| setup.unit.corner(pixel) + centre));
             }
             return;
         };
@@ -381,7 +384,8 @@ impl Weights {
         let [second, third] = match interpolation {
             Interpolation::Perspective => &self.perspective,
             Interpolation::Linear => &self.linear,
-            Interpolation::Flat => return [a; 4],
+            // Numbers of pixels are no mixes.
+            Interpolation::Flat | Interpolation::PixelNumber => return [a; 4],
         };
         let (a, b, c) = (f64::from(a), f64::from(b), f64::from(c));
         // Values that are equal at all vertices are constant, beyond the horizon too.
@@ -430,13 +434,16 @@ mod tests {
                 depth_range: [0.0, 1.0],
                 layer: 0,
                 sprite: None,
+                unit: [PositionUnit::Of256, PositionUnit::Of192][case / 4 % 2],
             };
+            let centre = setup.unit.count() / 2;
             let side = (far >> 8) as i32 + 16;
             let rect = Rect { left: 0, top: 0, right: side, bottom: side };
-            let Some(of_piece) = setup.quad_weights(rect, 128) else { continue };
+            let Some(of_piece) = setup.quad_weights(rect, centre) else { continue };
             for _ in 0..8 {
                 let at = [0, 1].map(|_| below(side as u64) as i32 & !1);
-                let [found, expected] = [of_piece.at(at), setup.weights_of_quad(at, 128)].map(|of| format!("{of:?}"));
+                let [found, expected] =
+                    [of_piece.at(at), setup.weights_of_quad(at, centre)].map(|of| format!("{of:?}"));
                 assert_eq!(found, expected, "case {case}, {at:?}");
                 shared += 1;
             }

@@ -2,7 +2,7 @@
 
 use crate::assembly::{Primitive, Shape};
 use crate::raster::{LinePixels, Triangle, point_box, wide_line};
-use crate::rect::Rect;
+use crate::rect::{PositionUnit, Rect};
 use crate::setup::clip::ClipVertex;
 use crate::setup::inspect::{Inspection, WINDOW};
 use crate::setup::piece::{Area, Piece, PixelRun};
@@ -49,12 +49,13 @@ struct Common {
     viewport_number: u32,
     layer: u32,
     scissor: Rect,
+    unit: PositionUnit,
 }
 
 impl Common {
     #[inline]
     fn setup(&self, corners: [Corner; 3], cut: Option<Box<[Shares; 3]>>, share: Share) -> Setup {
-        let &Self { primitive, instance, slots, provoking, is_front, offset, viewport, layer, .. } = self;
+        let &Self { primitive, instance, slots, provoking, is_front, offset, viewport, layer, unit, .. } = self;
         let (depth_range, sprite) = (viewport.depth, None);
         Setup {
             corners,
@@ -69,6 +70,7 @@ impl Common {
             depth_range,
             layer,
             sprite,
+            unit,
         }
     }
 
@@ -216,6 +218,7 @@ impl<'a> Cutter<'a> {
             viewport_number: misc.viewport,
             layer: misc.layer,
             scissor,
+            unit: self.state.raster.unit,
         };
         if primitive.shape == Shape::Triangle
             && let Some(done) = self.whole(slots.map(|slot| seen.get(slot as usize)?.as_ref()), common, pieces)
@@ -328,7 +331,7 @@ impl<'a> Cutter<'a> {
         } else {
             raster.point_size
         };
-        let units = |pixels: f32| (f64::from(pixels).clamp(0.0, 16384.0) * 256.0).round() as i64;
+        let units = |pixels: f32| (f64::from(pixels).clamp(0.0, 16384.0) * raster.unit.count() as f64).round() as i64;
         let [width, height] = size.map(units);
         let (left, top) = (corner.0.at[0] - width / 2, corner.0.at[1] - height / 2);
         let mut setup = common.setup_cut([corner; 3], Share::Point);
@@ -358,7 +361,7 @@ impl<'a> Cutter<'a> {
         } else {
             let width = (f64::from(raster.line_width).clamp(1.0, 8192.0)).round() as i64;
             let stipple = self.stipple;
-            self.stipple = stipple.wrapping_add(LinePixels::new(a.0.at, b.0.at, width, raster.centre()).left());
+            self.stipple = stipple.wrapping_add(LinePixels::new(a.0.at, b.0.at, width, raster).left());
             Area::Line(Box::new(PixelRun { from: a.0.at, to: b.0.at, width, stipple }))
         };
         Piece::add(pieces, setup, area, (&self.points, common.scissor));

@@ -9,13 +9,13 @@ mod pixels;
 mod raster;
 mod run;
 
-pub use crate::rect::{FARTHEST, Rect, UNITS};
+pub use crate::rect::{FARTHEST, PixelPlace, PositionUnit, Rect};
 pub use clip::{ClipState, Viewport};
 pub(crate) use funnel::Losses;
 pub use funnel::{Funnel, Loss, LossUnit, Lost};
 pub use pixels::{
     AlphaSteps, AlphaTest, Blend, BlendEquation, ColourState, ColourTargetState, Combine, Compare, DepthCopy,
-    DepthState, Factor, LogicOp, StencilFace, StencilOp,
+    DepthState, Factor, Fog, FogCurve, LogicOp, StencilFace, StencilOp,
 };
 pub use raster::{DepthOffset, DepthStep, Fill, RasterState, Rounding, SamplePattern, SamplePoints, Stipple};
 pub use run::{Counts, DrawError, LaunchNotice, Note, Notice, Options};
@@ -205,6 +205,8 @@ pub enum Interpolation {
     Linear,
     /// The provoking vertex's value.
     Flat,
+    /// No parameter: the column and the row of the pixel as numbers, then zeros.
+    PixelNumber,
 }
 
 impl Interpolation {
@@ -378,8 +380,8 @@ pub enum PixelSource<'a> {
     Nothing,
     /// A pixel program of R700.
     Program(StageProgram<'a>),
-    /// A pixel program of X1K. Parameter i is temporary i at the start; outputs A to D go to targets 0 to 3, and the conditional value is the depth export. It has no
-    /// sample mask or integer inputs.
+    /// A pixel program of X1K. Parameter i is temporary i at the start; outputs A to D go to targets 0 to 3, and the conditional value is the depth export, unless
+    /// [`DepthState::export_start`] is. It has no sample mask or integer inputs.
     X1k(X1kStage<'a>),
 }
 

@@ -1,6 +1,7 @@
 //! State of pixels: comparisons, stencil, depth, blending, colours.
 
 pub use ctm_exec::r700::resources::Compare;
+use ctm_exec::transcendental::ex2;
 
 use ctm_exec::float::number;
 
@@ -70,6 +71,8 @@ pub struct DepthState {
     pub export_stencil: bool,
     /// z of the depth export is the sample mask, an integer.
     pub export_mask: bool,
+    /// The depth export of X1K programs is not theirs: it is element x of this initial register.
+    pub export_start: Option<u8>,
     /// Killed pixels are dropped; without it kills are ignored.
     pub kill: bool,
     /// This depth is written instead of the interpolated one.
@@ -283,6 +286,60 @@ impl AlphaTest {
     }
 }
 
+/// Fog: red, green and blue of every output become mixes with a colour, before the alpha test. Alpha stays. Of X1K programs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fog {
+    /// Element x of this initial register is the distance.
+    pub register: u8,
+    /// From distances to shares.
+    pub curve: FogCurve,
+    /// Red, green and blue of the fog.
+    pub colour: [f32; 3],
+}
+
+/// The share that a pixel keeps of its own colour, by its distance. Distances are limited to 0 to 1; NaN is 0.
+///
+/// UNVERIFIED: the functions. Linear fog is none at distance 0 and all at 1, as an old driver's scale and offset want it; its scales of the other two, 0.0933 and 0.3 times
+/// the density of OpenGL's `e^-(density * z)` and `e^-(density * z)^2`, are those of a power of 2^-16 within the driver's digits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FogCurve {
+    /// `1 - distance`.
+    Linear,
+    /// `2^(-16 * distance)`.
+    Exp,
+    /// `2^(-16 * distance^2)`.
+    Exp2,
+    /// This share at every distance.
+    Constant(f32),
+}
+
+impl FogCurve {
+    /// The share at a distance.
+    #[must_use]
+    pub fn share(self, distance: f32) -> f32 {
+        let distance = if distance.is_nan() { 0.0 } else { distance.clamp(0.0, 1.0) };
+        let power = |exponent: f32| f32::from_bits(ex2((-16.0 * exponent).to_bits()));
+        match self {
+            Self::Linear => 1.0 - distance,
+            Self::Exp => power(distance),
+            Self::Exp2 => power(distance * distance),
+            Self::Constant(share) => share,
+        }
+    }
+}
+
+impl Fog {
+    /// A colour's element at a distance, and the fog's.
+    #[must_use]
+    pub fn mixed(&self, element: usize, value: f32, distance: f32) -> f32 {
+        let share = self.curve.share(distance);
+        match self.colour.get(element) {
+            Some(fog) => value * share + fog * (1.0 - share),
+            None => value,
+        }
+    }
+}
+
 /// State of colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColourState {
@@ -294,6 +351,8 @@ pub struct ColourState {
     pub logic: LogicOp,
     /// Output 0 goes to every target.
     pub multiwrite: bool,
+    /// Fog.
+    pub fog: Option<Fog>,
     /// The alpha test.
     pub alpha_test: Option<AlphaTest>,
     /// The covered samples of a pixel become fewer by the alpha of output 0: sample k stays where `alpha * samples > (k' + 0.5)`, k' being k moved on by
@@ -310,6 +369,7 @@ impl Default for ColourState {
             constant: [0.0; 4],
             logic: LogicOp::COPY,
             multiwrite: false,
+            fog: None,
             alpha_test: None,
             alpha_to_coverage: None,
             resolve: false,

@@ -1,13 +1,13 @@
 //! State of the rasteriser: faces, fill modes, depth offset, points, lines, samples.
 
-use crate::rect::{FARTHEST, Rect, UNITS};
+use crate::rect::{FARTHEST, PixelPlace, PositionUnit, Rect};
 
 /// Where the samples of a pixel lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SamplePattern {
     /// How many: 1, 2, 3, 4, 6 or 8.
     pub count: u32,
-    /// Right of and below the pixel's centre, in 1/16 of a pixel, -8..=7.
+    /// Right of and below the pixel's centre, in 16 units: 1/16 of a pixel, or 1/12 with [`PositionUnit::Of192`]; -8..=7.
     pub at: [[i8; 2]; 8],
 }
 
@@ -129,7 +129,9 @@ pub struct RasterState {
     pub half_pixel_centres: bool,
     /// How positions are brought onto the grid.
     pub rounding: Rounding,
-    /// Positions are multiples of this many 1/256 pixels: 1, 16, 32, 64, 128 or 256.
+    /// The unit of positions.
+    pub unit: PositionUnit,
+    /// Positions are multiples of this many units: 1, 16, 32, 64, 128 or 256.
     pub grid: u16,
     /// Width and height of points, in pixels, unless the program exports a size.
     pub point_size: [f32; 2],
@@ -172,6 +174,7 @@ impl Default for RasterState {
             no_perspective: false,
             half_pixel_centres: true,
             rounding: Rounding::Truncate,
+            unit: PositionUnit::Of256,
             grid: 1,
             point_size: [1.0; 2],
             point_limits: [1.0, 8192.0],
@@ -189,12 +192,12 @@ impl Default for RasterState {
 }
 
 impl RasterState {
-    /// A coordinate in pixels as a multiple of 1/256 pixel on the grid. Coordinates that are too far away are clamped ([`FARTHEST`]).
+    /// A coordinate in pixels as units on the grid. Coordinates that are too far away are clamped ([`FARTHEST`]).
     #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "limited before")]
     pub fn snap(&self, pixels: f64) -> i64 {
         let grid = i64::from(self.grid.clamp(1, 256));
-        let at = pixels.clamp(-FARTHEST, FARTHEST) * 256.0 / grid as f64;
+        let at = pixels.clamp(-FARTHEST, FARTHEST) * self.unit.count() as f64 / grid as f64;
         // The floor, without the library call of `floor` on plain processors.
         let towards_zero = at as i64 as f64;
         let below = if towards_zero > at { towards_zero - 1.0 } else { towards_zero };
@@ -221,14 +224,14 @@ impl RasterState {
     /// Where the centre of pixel 0 lies, in units.
     #[must_use]
     pub const fn centre(&self) -> i64 {
-        if self.half_pixel_centres { UNITS / 2 } else { 0 }
+        if self.half_pixel_centres { self.unit.count() / 2 } else { 0 }
     }
 
     /// The places of samples, in units from the first corner of a pixel that a position names, and the mask of each.
     #[must_use]
     pub fn sample_points(&self) -> SamplePoints {
         let centre = self.centre();
-        let mut points = SamplePoints { count: 0, at: [[centre; 2]; 8], masks: [0; 8] };
+        let mut points = SamplePoints { unit: self.unit, count: 0, at: [[centre; 2]; 8], masks: [0; 8] };
         if self.multisample && self.samples.count > 1 {
             for (n, [x, y]) in self.samples.at.into_iter().enumerate().take(self.samples.count.min(8) as usize) {
                 points.at[n] = [centre + 16 * i64::from(x), centre + 16 * i64::from(y)];
@@ -253,6 +256,8 @@ impl RasterState {
 /// The places in every pixel at which coverage is tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SamplePoints {
+    /// The unit of places.
+    pub unit: PositionUnit,
     /// How many places.
     pub count: usize,
     /// Right and below, in units, from the corner that the pixel's numbers name.
@@ -262,6 +267,12 @@ pub struct SamplePoints {
 }
 
 impl SamplePoints {
+    /// The first place.
+    #[must_use]
+    pub const fn first(&self) -> PixelPlace {
+        PixelPlace { unit: self.unit, at: self.at[0] }
+    }
+
     /// The places with their masks.
     pub fn iter(&self) -> impl Iterator<Item = ([i64; 2], u8)> + '_ {
         self.at.iter().copied().zip(self.masks).take(self.count)

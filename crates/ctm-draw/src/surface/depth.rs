@@ -18,6 +18,10 @@ pub enum DepthFormat {
     X8D24Float,
     /// A float of 24 bits in bits 23:0; stencil in bits 31:24.
     S8D24Float,
+    /// 24 bits, fractions, in bits 31:8; stencil in bits 7:0.
+    D24S8,
+    /// A float of 24 bits in bits 31:8; stencil in bits 7:0.
+    D24FloatS8,
     /// A float of 32 bits.
     D32Float,
     /// A float of 32 bits; stencil in bits 39:32; the others are unused.
@@ -34,17 +38,44 @@ pub(crate) enum DepthKind {
 
 impl DepthFormat {
     /// Every format.
-    pub const ALL: [Self; 7] =
-        [Self::D16, Self::X8D24, Self::S8D24, Self::X8D24Float, Self::S8D24Float, Self::D32Float, Self::X24S8D32Float];
+    pub const ALL: [Self; 9] = [
+        Self::D16,
+        Self::X8D24,
+        Self::S8D24,
+        Self::X8D24Float,
+        Self::S8D24Float,
+        Self::D24S8,
+        Self::D24FloatS8,
+        Self::D32Float,
+        Self::X24S8D32Float,
+    ];
 
-    /// Bytes of a sample, kind and bits of depth, and where stencil begins, if there is one.
+    /// The bits by which a sample is turned to the left: those of formats whose stencil lies below depth. Turned back it is one of another format.
+    pub(crate) const fn turn(self) -> u32 {
+        match self {
+            Self::D24S8 | Self::D24FloatS8 => 8,
+            _ => 0,
+        }
+    }
+
+    /// A sample, turned back.
+    const fn turned_back(self, bits: u64) -> u64 {
+        bits & !0xffff_ffff | (bits as u32).rotate_right(self.turn()) as u64
+    }
+
+    /// A sample, turned again.
+    const fn turned(self, bits: u64) -> u64 {
+        bits & !0xffff_ffff | (bits as u32).rotate_left(self.turn()) as u64
+    }
+
+    /// Bytes of a sample, kind and bits of depth, and where stencil begins, if there is one; of a sample that is turned back.
     const fn row(self) -> (usize, DepthKind, Option<u32>) {
         match self {
             Self::D16 => (2, DepthKind::Fraction(16), None),
             Self::X8D24 => (4, DepthKind::Fraction(24), None),
-            Self::S8D24 => (4, DepthKind::Fraction(24), Some(24)),
+            Self::S8D24 | Self::D24S8 => (4, DepthKind::Fraction(24), Some(24)),
             Self::X8D24Float => (4, DepthKind::Float24, None),
-            Self::S8D24Float => (4, DepthKind::Float24, Some(24)),
+            Self::S8D24Float | Self::D24FloatS8 => (4, DepthKind::Float24, Some(24)),
             Self::D32Float => (4, DepthKind::Float32, None),
             Self::X24S8D32Float => (8, DepthKind::Float32, Some(32)),
         }
@@ -122,6 +153,7 @@ impl DepthFormat {
     #[allow(clippy::cast_possible_truncation, reason = "fields")]
     pub const fn unpack(self, bits: u64) -> (u32, u8) {
         let (_, depth, stencil) = self.row();
+        let bits = self.turned_back(bits);
         let depth = match depth {
             DepthKind::Fraction(16) => bits as u32 & 0xffff,
             DepthKind::Fraction(_) | DepthKind::Float24 => bits as u32 & 0xff_ffff,
@@ -139,11 +171,11 @@ impl DepthFormat {
             DepthKind::Fraction(_) | DepthKind::Float24 => 0xff_ffff,
             DepthKind::Float32 => 0xffff_ffff,
         };
-        let with_depth = bits & !depth_mask | depth as u64 & depth_mask;
-        match at {
+        let with_depth = self.turned_back(bits) & !depth_mask | depth as u64 & depth_mask;
+        self.turned(match at {
             Some(at) => with_depth & !(0xff << at) | (stencil as u64) << at,
             None => with_depth,
-        }
+        })
     }
 }
 
@@ -165,6 +197,7 @@ mod tests {
             }
         }
         assert_eq!(DepthFormat::X8D24.pack(0xff00_0000, 1, 2), 0xff00_0001);
+        assert_eq!(DepthFormat::D24S8.pack(0x7_0000_0000, 0x12_3456, 0x78), 0x7_1234_5678);
         assert_eq!(DepthFormat::X24S8D32Float.pack(0xabcd_ef00_0000_0000, 7, 9), 0xabcd_ef09_0000_0007);
     }
 

@@ -7,8 +7,8 @@ use crate::registers::{clip, colour, depth, scan, setup, spi, sq, vgt};
 use crate::table::{bit, one_bit};
 use ctm_draw::state::{
     ClipState, DepthOffset, DepthStep, DrawState, Fill, GeometryOutput, GeometryState, InputState, Interpolation,
-    PixelInput, PixelInputs, PixelSource, Place, RasterState, Rect, Rounding, SamplePattern, SpriteElement,
-    StageProgram, Stipple, StreamOutput, Topology, VertexOutputs, VertexSource, Viewport,
+    PixelInput, PixelInputs, PixelSource, Place, PositionUnit, RasterState, Rect, Rounding, SamplePattern,
+    SpriteElement, StageProgram, Stipple, StreamOutput, Topology, VertexOutputs, VertexSource, Viewport,
 };
 use ctm_exec::r700::{Constants, LoopConstant, Semantic};
 use ctm_image::r700::registers::{GsMode, PsInControl0, PsInControl1, PsInputCntl, SqConfig, VsOutCntl, VsOutConfig};
@@ -308,6 +308,7 @@ fn raster_state(registers: &Registers) -> RasterState {
             2 => Rounding::NearestEven,
             _ => Rounding::NearestOdd,
         },
+        unit: PositionUnit::Of256,
         grid: match r.get(setup::PA_SU_VTX_CNTL::QUANT_MODE) {
             n @ 0..=4 => 16 * one_bit(n) as u16,
             _ => 1,

@@ -69,7 +69,7 @@ impl Stepped<'_> {
 fn pictures(family: Family, registers: &Registers, memory: &dyn GpuMemory) -> Result<Vec<TargetPicture>, Error> {
     match family {
         Family::R700 => draws::pictures(registers, memory),
-        Family::R500 => r500::draws::pictures(registers, memory),
+        Family::R500 => r500::pictures::pictures(registers, memory),
     }
 }
 

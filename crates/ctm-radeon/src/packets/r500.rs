@@ -44,6 +44,13 @@ pub struct VertexArray {
     pub address: u32,
 }
 
+impl VertexArray {
+    /// The bytes before an element.
+    pub(crate) const fn place(&self, number: u32) -> u64 {
+        4 * self.stride as u64 * number as u64
+    }
+}
+
 /// Most arrays of vertices.
 pub const MOST_ARRAYS: u32 = 16;
 

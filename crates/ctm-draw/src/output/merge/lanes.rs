@@ -38,6 +38,8 @@ struct StencilTest {
 pub(super) struct LaneTest {
     format: DepthFormat,
     kind: DepthKind,
+    /// See [`DepthFormat::turn`].
+    turn: u32,
     /// The bits of depth in the first dword.
     field: u32,
     ways: [u32; 4],
@@ -52,7 +54,9 @@ impl LaneTest {
     pub(super) fn of(state: &DepthState, format: DepthFormat, is_front: bool) -> Self {
         let front = state.stencil.filter(|_| format.has_stencil());
         let face = if is_front { front } else { front.map(|front| state.stencil_back.unwrap_or(front)) };
-        let field = format.pack(0, u32::MAX, 0) as u32;
+        // Lanes hold samples that are turned back.
+        let turn = format.turn();
+        let field = (format.pack(0, u32::MAX, 0) as u32).rotate_right(turn);
         let ways_of_depth = state.test.map_or([u32::MAX; 4], ways);
         let written = if state.write && state.test.is_some() { field } else { 0 };
         let stencil = face.map(|face| {
@@ -70,6 +74,7 @@ impl LaneTest {
         Self {
             format,
             kind: format.kind(),
+            turn,
             field,
             ways: ways_of_depth,
             written,
@@ -235,6 +240,13 @@ impl LaneTest {
                 for (to, (low, high)) in of.iter_mut().zip(low.into_iter().zip(high)) {
                     *to = (u64::from(high) << 32 | u64::from(low)).to_le_bytes();
                 }
+                passed
+            }
+            _ if self.turn != 0 => {
+                let of = bytes.as_chunks_mut::<4>().0;
+                low.iter_mut().zip(&*of).for_each(|(to, &four)| *to = u32::from_le_bytes(four).rotate_right(self.turn));
+                let passed = self.test::<false>(&mut low, &mut high, new, marked);
+                of.iter_mut().zip(low).for_each(|(to, new)| *to = new.rotate_left(self.turn).to_le_bytes());
                 passed
             }
             _ => {
@@ -411,7 +423,7 @@ impl OpenDepth<'_> {
         for lane in (0..LANES).filter(|lane| marked >> lane & 1 == 1) {
             let Some(place) = places(self, lane) else { continue };
             let bits = self.load(place);
-            (low[lane], high[lane]) = (bits as u32, (bits >> 32) as u32);
+            (low[lane], high[lane]) = ((bits as u32).rotate_right(test.turn), (bits >> 32) as u32);
             (stored[lane], there) = (Some(place), there | 1 << lane);
         }
         let passed = match test.format.bytes() {
@@ -420,7 +432,7 @@ impl OpenDepth<'_> {
         };
         for (lane, place) in stored.into_iter().enumerate() {
             if let Some(place) = place {
-                self.store(place, u64::from(high[lane]) << 32 | u64::from(low[lane]));
+                self.store(place, u64::from(high[lane]) << 32 | u64::from(low[lane].rotate_left(test.turn)));
             }
         }
         passed

@@ -95,6 +95,10 @@ fn with_epilogues(
             return None;
         }
     }
+    // A program that begins outside of itself: the reference interpreter reports it.
+    if blocks.is_empty() {
+        return None;
+    }
     let mut code = Code {
         blocks,
         watches_idle_lanes,

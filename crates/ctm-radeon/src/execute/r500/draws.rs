@@ -2,26 +2,28 @@
 
 use super::super::device::{Device, DrawOptions, Placed};
 use super::super::memory::{GpuMemory, borrow};
-use super::super::outline::TargetPicture;
 use super::super::registers::Registers;
 use super::inputs::{
-    POINTS_TO_ONE, ProgramInput, SOURCES, colour_value, components, inputs, of_back_faces, unsupported,
+    DepthSource, FogSource, POINTS_TO_ONE, ProgramInput, SOURCES, colour_value, components, inputs, of_back_faces,
+    stuffed_fog, unsupported,
 };
-use super::state::{GRID, Transform, clip_state, clips_nothing, colour_state, depth_state, raster_state};
-use super::targets::{Colour, TargetSurface, cells, colour, depth, resolved, rotate};
+use super::state::{
+    GRID, Transform, clip_state, clips_nothing, colour_state, depth_state, depth_steps, fog, raster_state,
+};
+use super::targets::{Colour, TARGETS, TargetSurface, cells, colour, depth, outside, resolved};
 use super::textures::Textures;
 use super::units::{UnitState, VertexInput, topology};
-use super::vertices::{MOST_VERTICES, ShadedVertex};
+use super::vertices::{MOST_VERTICES, PER_LAUNCH, ShadedVertex};
 use crate::Error;
 use crate::packets::words::{IndexSize, R500Primitive, VertexFetch, Walk};
 use crate::registers::clip;
+use crate::registers::colour::r500 as rb;
 use crate::registers::depth::r500 as zb;
 use crate::registers::setup::r500 as ga;
+use crate::registers::spi::r500 as rs;
 use crate::registers::sq::r500 as us;
 use crate::registers::vgt::r500 as vap;
-use crate::table::{Bits, bits_at, halfwords, little_endian, little_endian_128, one_bit};
-use ctm_draw::depth::DepthFormat;
-use ctm_draw::format::Colours;
+use crate::table::{Bits, bits_at, halfwords, little_endian, one_bit};
 use ctm_draw::state::{
     DepthState, Draw, DrawState, Fill, Indices, Interpolation, PixelInput, PixelInputs, PixelSource, RasterState,
     Topology, VertexOutputs, VertexSource, X1kStage,
@@ -33,10 +35,15 @@ use ctm_isa::x1k::Program;
 use ctm_isa::x1k::program::Lookups;
 use std::collections::HashMap;
 
-/// Colour targets.
-const TARGETS: u32 = 4;
-/// Vertices that a vertex program runs for at a time.
-const PER_LAUNCH: usize = 1 << 14;
+/// The inputs of a draw's pixels.
+struct DrawInputs {
+    /// Registers, with their sources.
+    all: Vec<(u32, ProgramInput)>,
+    /// The register of the fog unit's distance.
+    distance: Option<u8>,
+    /// The register of a depth that neither the pixel program nor z gives.
+    depth: Option<u8>,
+}
 
 /// Vertices as the drawing stages take them.
 #[derive(Default)]
@@ -87,6 +94,7 @@ impl Device {
         let corner_s = [ga::GA_POINT_S0::REGISTER, ga::GA_POINT_S1::REGISTER].map(|row| r.word(row, 0));
         // T1 belongs to the smallest row.
         let corner_t = [ga::GA_POINT_T1::REGISTER, ga::GA_POINT_T0::REGISTER].map(|row| r.word(row, 0));
+        let fogged = stuffed_fog(r).zip(FogSource::of(r).ok());
         for vertex in outputs {
             let corners: &[[usize; 2]] = if points { &CORNERS } else { &CORNERS[..1] };
             let half = if points { self.half_size(vertex) } else { [0.0; 2] };
@@ -109,6 +117,9 @@ impl Device {
                     to.push(match *input {
                         ProgramInput::Texture(pointers) => {
                             pointers.map(|pointer| match components.get(pointer as usize) {
+                                Some(&place) if fogged.is_some_and(|(at, _)| at == place) => {
+                                    fogged.map_or(0, |(_, source)| self.distance(source, vertex, transform))
+                                }
                                 Some(&(set, component)) if stuffed[set] => match component {
                                     0 => corner_s[column],
                                     1 => corner_t[row],
@@ -124,11 +135,78 @@ impl Device {
                             colour_value(r, value, format)
                         }
                         ProgramInput::Face { is_back } => [if is_back { 1f32.to_bits() } else { 0 }, 0, 0, 0],
+                        ProgramInput::PixelNumber => [0; 4],
+                        ProgramInput::Distance(source) => [self.distance(source, vertex, transform), 0, 0, 0],
+                        ProgramInput::Depth(source) => {
+                            [self.depth(source, vertex, (transform, &components)).to_bits(), 0, 0, 0]
+                        }
                     });
                 }
             }
         }
         all
+    }
+
+    /// The distance of the fog unit at a vertex. UNVERIFIED: scale and offset belong to every source.
+    fn distance(&self, source: FogSource, vertex: &ShadedVertex, transform: &Transform) -> u32 {
+        let position = vertex.position.map(f32::from_bits);
+        let value = match source {
+            FogSource::Alpha(colour) => f32::from_bits(vertex.colours[colour % 4][3]),
+            FogSource::W => transform.w(position),
+            FogSource::Z => transform.window(position)[2],
+        };
+        let [scale, offset] =
+            [ga::GA_FOG_SCALE::REGISTER, ga::GA_FOG_OFFSET::REGISTER].map(|row| self.registers.float(row, 0));
+        (value * scale + offset).to_bits()
+    }
+
+    /// A depth at a vertex. The interpolator has w after the components of texture coordinates; UNVERIFIED: a W_ADDR before their end names one of them.
+    fn depth(
+        &self,
+        source: DepthSource,
+        vertex: &ShadedVertex,
+        (transform, components): (&Transform, &[(usize, usize)]),
+    ) -> f32 {
+        let w = transform.w(vertex.position.map(f32::from_bits));
+        match source {
+            DepthSource::Zero => 0.0,
+            DepthSource::W => match components.get(self.registers.get(rs::RS_COUNT::W_ADDR) as usize) {
+                Some(&(set, component)) => f32::from_bits(vertex.textures[set][component]),
+                None => w,
+            },
+            DepthSource::ScaledW => {
+                let [scale, offset] = depth_steps(&self.registers);
+                w * scale + offset
+            }
+        }
+    }
+
+    /// The inputs of the pixel program, and those of fixed functions in registers that it does not use.
+    fn inputs(&self) -> Result<DrawInputs, Error> {
+        let r = &self.registers;
+        let mut inputs = DrawInputs { all: inputs(r)?, distance: None, depth: None };
+        let needs_distance = r.flag(rb::FG_FOG_BLEND::ENABLE);
+        let depth = DepthSource::of(r);
+        if !needs_distance && depth.is_none() {
+            return Ok(inputs);
+        }
+        let used = u32::from(self.r500.program(r)?.usage().highest_temp);
+        let mut next = inputs.all.iter().map(|(register, _)| *register).chain([used]).max().unwrap_or(0);
+        let mut add = |input: ProgramInput| {
+            next += 1;
+            if next as usize >= ctm_isa::x1k::TEMPORARIES {
+                return unsupported("fog or a depth of w, with a pixel program that uses all registers");
+            }
+            inputs.all.push((next, input));
+            Ok(Some(next as u8))
+        };
+        if needs_distance {
+            inputs.distance = add(ProgramInput::Distance(FogSource::of(r)?))?;
+        }
+        if let Some(source) = depth {
+            inputs.depth = add(ProgramInput::Depth(source))?;
+        }
+        Ok(inputs)
     }
 
     /// Half of the width and height of a point, in pixels.
@@ -222,8 +300,8 @@ impl Device {
             _ => outputs,
         };
         let transform = Transform::of(&self.registers);
-        let inputs = inputs(&self.registers)?;
-        let mut vertices = self.vertices(&outputs, &inputs, &transform, (points, bypasses));
+        let inputs = self.inputs()?;
+        let mut vertices = self.vertices(&outputs, &inputs.all, &transform, (points, bypasses));
         vertices.order = order.filter(|_| !points);
         let topology = if points { Topology::Quads } else { topology };
         let stages = (&transform, points, bypasses);
@@ -246,7 +324,7 @@ impl Device {
         memory: &mut dyn GpuMemory,
         topology: Topology,
         vertices: &Vertices,
-        inputs: &[(u32, ProgramInput)],
+        DrawInputs { all: inputs, distance, depth: start_depth }: &DrawInputs,
         (transform, points, bypasses): (&Transform, bool, bool),
         cells: Option<&Cells>,
     ) -> Result<Drawn, Error> {
@@ -280,13 +358,16 @@ impl Device {
         let registers = inputs.iter().map(|(register, _)| register + 1).max().unwrap_or(0);
         let mut parameters = vec![PixelInput::default(); registers as usize];
         for (n, ((register, input), &semantic)) in inputs.iter().zip(&semantics).enumerate() {
-            let shading = match input {
-                ProgramInput::Texture(_) => None,
-                ProgramInput::Colour { colour, .. } => Some(self.registers.get(SHADINGS[*colour as usize % 4])),
-                ProgramInput::Face { .. } => Some(FLAT),
+            let interpolation = match input {
+                ProgramInput::Colour { colour, .. } if self.registers.get(SHADINGS[*colour as usize % 4]) != FLAT => {
+                    Interpolation::Perspective
+                }
+                ProgramInput::Colour { .. } | ProgramInput::Face { .. } => Interpolation::Flat,
+                ProgramInput::Texture(_) | ProgramInput::Depth(_) => Interpolation::Perspective,
+                ProgramInput::Distance(FogSource::Z) => Interpolation::Linear,
+                ProgramInput::Distance(_) => Interpolation::Perspective,
+                ProgramInput::PixelNumber => Interpolation::PixelNumber,
             };
-            let flat = shading.is_some_and(|shading| shading == FLAT);
-            let interpolation = if flat { Interpolation::Flat } else { Interpolation::Perspective };
             let back = backs.iter().position(|(of, _)| *of == n).map(|back| semantics[inputs.len() + back]);
             parameters[*register as usize] = PixelInput { semantic, back, interpolation, ..PixelInput::default() };
         }
@@ -324,8 +405,13 @@ impl Device {
             };
         }
         if cells.is_none() {
-            state.depth = DepthState { kill: X1kStage::kills(&program), ..depth_state(&self.registers) };
-            state.colour = colour_state(&self.registers, &targets)?;
+            state.depth = DepthState {
+                kill: X1kStage::kills(&program),
+                export_start: *start_depth,
+                ..depth_state(&self.registers)
+            };
+            state.colour = colour_state(&self.registers, &targets);
+            state.colour.fog = distance.map(|register| fog(&self.registers, register));
         }
         let call = Draw {
             topology,
@@ -340,8 +426,13 @@ impl Device {
         // Draws to these bytes: of the colour targets, then of the depth target.
         let run = |mut bytes: Vec<&mut [u8]>| {
             let count = targets.len();
-            if let (Some((_, format)), Some(bytes)) = (depth, bytes.get_mut(count)) {
-                rotate(bytes, format, false);
+            // A moved depth target is drawn to apart: its last row may end with its memory.
+            let mut apart = Vec::new();
+            if let (Some((surface, _)), Some(bytes)) = (&depth, bytes.get(count))
+                && surface.first != [0; 2]
+            {
+                apart.extend_from_slice(bytes.get(surface.first_byte()..).unwrap_or_default());
+                apart.resize(surface.reached().slice_bytes() as usize, 0);
             }
             let mut bound = Targets::default();
             let mut each = bytes.iter_mut().map(|bytes| &mut **bytes);
@@ -356,16 +447,17 @@ impl Device {
             }
             if let Some((surface, format)) = &depth {
                 bound.depth = each.next().map(|bytes| DepthTarget {
-                    bytes,
-                    layout: surface.layout,
+                    bytes: if apart.is_empty() { bytes } else { &mut apart },
+                    layout: surface.reached(),
                     format: *format,
                     size: surface.size,
                     slices: [0; 2],
                 });
             }
             let drawn = ctm_draw::draw_watched(self.engine.as_ref(), &state, &call, &mut bound, &options);
-            if let (Some((_, format)), Some(bytes)) = (depth, bytes.get_mut(count)) {
-                rotate(bytes, format, true);
+            if let (Some((surface, _)), Some(bytes)) = (&depth, bytes.get_mut(count)) {
+                let moved = bytes.get_mut(surface.first_byte()..).unwrap_or_default();
+                moved.iter_mut().zip(&apart).for_each(|(to, from)| *to = *from);
             }
             drawn
         };
@@ -448,11 +540,6 @@ impl Cells {
     }
 }
 
-fn outside(surface: &TargetSurface) -> Error {
-    let message = format!("a target: {} bytes at {:#x} lie outside their buffer", surface.bytes(), surface.address);
-    Error::new("outside-memory", message)
-}
-
 impl UnitState {
     /// The pixel program.
     pub(super) fn program(&self, registers: &Registers) -> Result<Program, Error> {
@@ -489,61 +576,4 @@ impl UnitState {
         }
         constants
     }
-}
-
-/// The contents of the targets that registers name.
-pub(in crate::execute) fn pictures(registers: &Registers, memory: &dyn GpuMemory) -> Result<Vec<TargetPicture>, Error> {
-    let mut pictures = Vec::new();
-    for n in 0..TARGETS {
-        let Some(Colour { surface, format, .. }) = colour(registers, n)? else { continue };
-        let colours = Colours::new(format).map_err(|error| Error::new("unsupported-target", error.to_string()))?;
-        let bytes = memory.bytes(surface.address, surface.bytes()).ok_or_else(|| outside(&surface))?;
-        let pixels =
-            samples(&surface, bytes, colours.bytes()).map(|of| colours.unpack(little_endian_128(of))).collect();
-        let (size, layout) = (surface.size, surface.layout);
-        pictures.push(TargetPicture { name: format!("colour{n}"), size, pixels, integers: false, layout });
-    }
-    if let Some((surface, format)) = depth(registers)? {
-        let mut bytes = memory.bytes(surface.address, surface.bytes()).ok_or_else(|| outside(&surface))?.to_vec();
-        rotate(&mut bytes, format, false);
-        let all: Vec<(u32, u8)> =
-            samples(&surface, &bytes, format.bytes()).map(|of| format.unpack(little_endian(of))).collect();
-        let (size, layout) = (surface.size, surface.layout);
-        let number = |depth: u32| (format.number(depth) as f32).to_bits();
-        let pixels = all.iter().map(|of| [number(of.0), 0, 0, 0]).collect();
-        pictures.push(TargetPicture { name: "depth".into(), size, pixels, integers: false, layout });
-        if format == DepthFormat::S8D24 {
-            let pixels = all.iter().map(|of| [of.1.into(), 0, 0, 0]).collect();
-            pictures.push(TargetPicture { name: "stencil".into(), size, pixels, integers: true, layout });
-        }
-    }
-    Ok(pictures)
-}
-
-/// The samples of a surface that draws may reach, row by row.
-fn samples<'a>(surface: &TargetSurface, bytes: &'a [u8], size: usize) -> impl Iterator<Item = &'a [u8]> {
-    let (layout, [width, height]) = (surface.layout, surface.size);
-    (0..height).flat_map(move |y| {
-        (0..width).map(move |x| {
-            let at = layout.offset(x, y, 0, 0) as usize;
-            bytes.get(at..at + size).unwrap_or_default()
-        })
-    })
-}
-
-/// The targets in words.
-pub(super) fn targets_told(registers: &Registers) -> Vec<String> {
-    let mut told = Vec::new();
-    let of = |surface: &TargetSurface| {
-        format!("{} x {} at {:#x}", surface.layout.pitch, surface.layout.height, surface.address)
-    };
-    for n in 0..TARGETS {
-        if let Ok(Some(Colour { surface, format, .. })) = colour(registers, n) {
-            told.push(format!("colour{n} {} {}", format.data.name(), of(&surface)));
-        }
-    }
-    if let Ok(Some((surface, format))) = depth(registers) {
-        told.push(format!("depth {format:?} {}", of(&surface)));
-    }
-    told
 }

@@ -2,6 +2,8 @@
 
 use super::super::registers::Registers;
 use crate::Error;
+use crate::registers::colour::r500 as rb;
+use crate::registers::depth::r500 as zb;
 use crate::registers::setup::r500 as ga;
 use crate::registers::spi::r500 as rs;
 use crate::table::{Bits, bits_at};
@@ -23,6 +25,68 @@ pub(super) enum ProgramInput {
     Colour { colour: u32, format: u32 },
     /// (1, 0, 0, 0) in back faces, zeros in front faces.
     Face { is_back: bool },
+    /// The column and the row of the pixel, whole numbers. UNVERIFIED: that they are not those of its centre.
+    PixelNumber,
+    /// The distance of the fog unit, in the first component.
+    Distance(FogSource),
+    /// A depth, in the first component.
+    Depth(DepthSource),
+}
+
+/// What the distance of the fog unit is made of (FOG_SELECT).
+#[derive(Clone, Copy, Debug)]
+pub(super) enum FogSource {
+    /// The alpha of a colour.
+    Alpha(usize),
+    W,
+    /// The depth in the window.
+    Z,
+}
+
+/// A depth that neither the pixel program nor z gives.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum DepthSource {
+    Zero,
+    /// w, as the interpolator has it for the pixel program's W output.
+    W,
+    /// w in place of z, in units of the depth target.
+    ScaledW,
+}
+
+impl FogSource {
+    /// By the registers.
+    pub(super) fn of(registers: &Registers) -> Result<Self, Error> {
+        Ok(match registers.get(ga::GB_SELECT::FOG_SELECT) {
+            colour @ 0..=3 => Self::Alpha(colour as usize),
+            4 => Self::W,
+            5 => Self::Z,
+            other => return unsupported(format!("the distance of the fog unit has source {other}")),
+        })
+    }
+}
+
+impl DepthSource {
+    /// By the registers; `None` where the pixel program or z gives the depth.
+    pub(super) fn of(registers: &Registers) -> Option<Self> {
+        let r = registers;
+        if !r.flag(zb::FG_DEPTH_SRC::DEPTH_SRC) {
+            return (r.get(ga::GB_SELECT::DEPTH_SELECT) == 1).then_some(Self::ScaledW);
+        }
+        let writes_w = |n| r.nth(rs::RS_INST_0::W_CN, n) == 1;
+        match (r.get(rb::US_W_FMT::W_FMT), r.get(rb::US_W_FMT::W_SRC)) {
+            (0, _) => Some(Self::Zero),
+            (_, 0) => None,
+            _ if (0..=r.get(rs::RS_INST_COUNT::INST_COUNT)).any(writes_w) => Some(Self::W),
+            _ => Some(Self::Zero),
+        }
+    }
+}
+
+/// The component of texture coordinates that gets the distance of the fog unit: its set, and its number there.
+pub(super) fn stuffed_fog(registers: &Registers) -> Option<(usize, usize)> {
+    use ga::GB_SELECT as Select;
+    let of = |bits| registers.get(bits) as usize;
+    registers.flag(Select::FOG_STUFF_ENABLE).then(|| (of(Select::FOG_STUFF_TEX), of(Select::FOG_STUFF_COMP)))
 }
 
 impl ProgramInput {
@@ -35,7 +99,7 @@ impl ProgramInput {
                 is_there.then_some(Self::Colour { colour: colour + 2, format })
             }
             Self::Face { .. } => Some(Self::Face { is_back: true }),
-            Self::Texture(_) | Self::Colour { .. } => None,
+            Self::Texture(_) | Self::Colour { .. } | Self::PixelNumber | Self::Distance(_) | Self::Depth(_) => None,
         }
     }
 }
@@ -92,7 +156,7 @@ pub(super) fn inputs(registers: &Registers) -> Result<Vec<(u32, ProgramInput)>, 
                 all.push((r.nth(Inst::COL_ADDR, n), ProgramInput::Colour { colour, format }));
             }
             3 => all.push((r.nth(Inst::COL_ADDR, n), ProgramInput::Face { is_back: false })),
-            _ => return unsupported("pixel programs with the column and row as an input do not run"),
+            _ => all.push((r.nth(Inst::COL_ADDR, n), ProgramInput::PixelNumber)),
         }
     }
     Ok(all)

@@ -8,20 +8,25 @@
 //! | `units` | memories, arrays and the last draw: what is no register |
 //! | `inputs` | the inputs of pixel programs |
 //! | `draws` | a draw: vertices, planes, targets |
+//! | `pictures` | the contents of targets |
 //! | `state` | from registers to the state of a draw |
 //! | `targets` | targets |
 //! | `textures` | texture units |
+//! | `yuv`, `srgb`, `half` | texels of luma and chroma, colours in sRGB, half floats |
 
-pub(super) mod draws;
+mod draws;
 mod half;
 mod inputs;
 mod loaded;
+pub(super) mod pictures;
 mod programs;
+mod srgb;
 mod state;
 mod targets;
 mod textures;
 pub(super) mod units;
 mod vertices;
+mod yuv;
 
 pub use loaded::LoadedPrograms;
 
@@ -151,7 +156,7 @@ impl Device {
             instances: 1,
             indexed: last.prim_walk() == Some(Walk::Indices),
             special: SpecialOp::Normal,
-            targets: draws::targets_told(&self.registers),
+            targets: pictures::targets_told(&self.registers),
             changes,
             counts,
         }

@@ -3,7 +3,7 @@
 use super::super::device::{Device, DrawOptions};
 use super::super::registers::Registers;
 use super::units::{FIRST_CONSTANT, FIRST_PLANE, PLANES, UnitState};
-use super::vertices::ShadedVertex;
+use super::vertices::{PER_LAUNCH, ShadedVertex};
 use crate::Error;
 use crate::registers::clip::r500::VAP_CLIP_CNTL;
 use crate::registers::spi::r500::{VAP_OUT_VTX_FMT_0 as Format, VAP_OUT_VTX_FMT_1 as Textures};
@@ -91,7 +91,8 @@ impl Device {
             constants: self.r500.vectors(FIRST_CONSTANT, CONSTANTS),
             vertices,
             budget: self.draw_budget(),
-            one_thread,
+            // Threads that wait for the next launch cost more than they save for few vertices.
+            one_thread: one_thread || vertices.len() < PER_LAUNCH,
         };
         let outputs = self.engine.run_pvs_under(control, &launch).map_err(|fault| {
             let place = fault.position.map_or(0, |position| position.i as usize);

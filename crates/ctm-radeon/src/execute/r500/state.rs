@@ -3,7 +3,6 @@
 use super::super::registers::Registers;
 use super::super::state::merge::{compare, stencil_op};
 use super::targets::{BY_NAME, Colour, constant};
-use crate::Error;
 use crate::registers::colour::r500 as rb;
 use crate::registers::depth::r500 as zb;
 use crate::registers::scan::r500 as sc;
@@ -12,12 +11,22 @@ use crate::registers::{clip, vgt};
 use crate::table::{Bits, Register, bits_at};
 use ctm_draw::state::{
     AlphaSteps, AlphaTest, Blend, BlendEquation, ClipState, ColourState, ColourTargetState, Combine, Compare,
-    DepthOffset, DepthState, DepthStep, Factor, Fill, LogicOp, RasterState, Rect, Rounding, SamplePattern, StencilFace,
-    Stipple, Viewport,
+    DepthOffset, DepthState, DepthStep, Factor, Fill, Fog, FogCurve, LogicOp, PositionUnit, RasterState, Rect,
+    Rounding, SamplePattern, StencilFace, Stipple, Viewport,
 };
+
+/// The largest depth as an integer: SU_DEPTH_SCALE of depths from 0 to 1.
+pub(super) const UNSCALED: f32 = 16_777_215.0;
 
 /// Sub-pixels of a pixel.
 pub(super) const GRID: f32 = 12.0;
+
+/// SU_DEPTH_SCALE and SU_DEPTH_OFFSET, which make integers of 24 bits of depths, as a factor and an addend of depths from 0 to 1.
+pub(super) fn depth_steps(registers: &Registers) -> [f32; 2] {
+    let most = f64::from(UNSCALED);
+    [ga::SU_DEPTH_SCALE::REGISTER, ga::SU_DEPTH_OFFSET::REGISTER]
+        .map(|row| (f64::from(registers.float(row, 0)) / most) as f32)
+}
 
 /// The viewport transform.
 #[derive(Clone, Copy, Debug)]
@@ -42,16 +51,17 @@ impl Transform {
             let both = [ga::GA_OFFSET::X_OFFSET, ga::GA_OFFSET::Y_OFFSET];
             crate::table::signed(both[axis].field.extract(offset), 16) as f32 / GRID
         };
+        let [scale, offset] = depth_steps(r);
         let viewport = Viewport {
             scale: [
                 step(Vte::VPORT_X_SCALE_ENA, vap::VAP_VPORT_XSCALE::REGISTER, 1.0),
                 step(Vte::VPORT_Y_SCALE_ENA, vap::VAP_VPORT_YSCALE::REGISTER, 1.0),
-                step(Vte::VPORT_Z_SCALE_ENA, vap::VAP_VPORT_ZSCALE::REGISTER, 1.0),
+                step(Vte::VPORT_Z_SCALE_ENA, vap::VAP_VPORT_ZSCALE::REGISTER, 1.0) * scale,
             ],
             offset: [
                 step(Vte::VPORT_X_OFFSET_ENA, vap::VAP_VPORT_XOFFSET::REGISTER, 0.0) + moved(0),
                 step(Vte::VPORT_Y_OFFSET_ENA, vap::VAP_VPORT_YOFFSET::REGISTER, 0.0) + moved(1),
-                step(Vte::VPORT_Z_OFFSET_ENA, vap::VAP_VPORT_ZOFFSET::REGISTER, 0.0),
+                step(Vte::VPORT_Z_OFFSET_ENA, vap::VAP_VPORT_ZOFFSET::REGISTER, 0.0) * scale + offset,
             ],
             depth: [0.0, 1.0],
             scissor: None,
@@ -62,6 +72,11 @@ impl Transform {
             z_divided: r.flag(Vte::VTX_Z_FMT),
             w_is_reciprocal: !r.flag(Vte::VTX_W0_FMT),
         }
+    }
+
+    /// w of a position.
+    pub(super) fn w(&self, [.., w]: [f32; 4]) -> f32 {
+        if self.w_is_reciprocal { 1.0 / w } else { w }
     }
 
     /// A position in the window; its fourth component stays.
@@ -176,6 +191,9 @@ pub(super) fn raster_state(registers: &Registers) -> RasterState {
         // First, second (of fans, whose first vertex belongs to all), third, last.
         last_provokes: r.get(ga::GA_COLOR_CONTROL::PROVOKING_VERTEX) >= 2,
         no_perspective: r.flag(ga::GB_SELECT::W_SELECT),
+        // Multiples of 1/12 pixel.
+        unit: PositionUnit::Of192,
+        grid: (PositionUnit::Of192.count() / GRID as i64) as u16,
         rounding: match r.get(ga::GA_ROUND_MODE::GEOMETRY_ROUND) {
             0 => Rounding::Truncate,
             _ => Rounding::Nearest,
@@ -239,7 +257,7 @@ pub(super) fn depth_state(registers: &Registers) -> DepthState {
         write: r.flag(Control::ZWRITEENABLE),
         stencil,
         stencil_back,
-        export_depth: r.flag(zb::FG_DEPTH_SRC::DEPTH_SRC) && r.get(rb::US_W_FMT::W_SRC) == 0,
+        export_depth: r.flag(zb::FG_DEPTH_SRC::DEPTH_SRC) || r.get(ga::GB_SELECT::DEPTH_SELECT) == 1,
         ..DepthState::default()
     }
 }
@@ -278,11 +296,24 @@ const fn combine(number: u32) -> (Combine, bool) {
     }
 }
 
+/// The fog unit, whose distance is in a register. UNVERIFIED: it changes every output; the constant factor is the share of the pixel's colour.
+pub(super) fn fog(registers: &Registers, register: u8) -> Fog {
+    let fraction = |row: &Register| bits_at(registers.word(row, 0), 0, 10) as f32 / 1023.0;
+    Fog {
+        register,
+        curve: match registers.get(rb::FG_FOG_BLEND::FN) {
+            0 => FogCurve::Linear,
+            1 => FogCurve::Exp,
+            2 => FogCurve::Exp2,
+            _ => FogCurve::Constant(fraction(rb::FG_FOG_FACTOR::REGISTER)),
+        },
+        colour: [rb::FG_FOG_COLOR_R::REGISTER, rb::FG_FOG_COLOR_G::REGISTER, rb::FG_FOG_COLOR_B::REGISTER]
+            .map(fraction),
+    }
+}
+
 /// Blending, logic operations, the alpha test, the resolve.
-///
-/// # Errors
-/// Fog, which is not done.
-pub(super) fn colour_state(registers: &Registers, targets: &[(u32, Colour)]) -> Result<ColourState, Error> {
+pub(super) fn colour_state(registers: &Registers, targets: &[(u32, Colour)]) -> ColourState {
     use rb::{FG_ALPHA_FUNC as Alpha, RB3D_ABLENDCNTL as AlphaBlend, RB3D_BLENDCNTL as Colours, RB3D_ROPCNTL as Rop};
     let r = registers;
     let (of_colours, clamps) = combine(r.get(Colours::COMB_FCN));
@@ -325,10 +356,7 @@ pub(super) fn colour_state(registers: &Registers, targets: &[(u32, Colour)]) -> 
     // UNVERIFIED: the pattern; all pixels of a quad have the same here.
     state.alpha_to_coverage = r.flag(Alpha::AM_EN).then_some([0; 4]);
     state.resolve = r.flag(rb::RB3D_AARESOLVE_CTL::AARESOLVE_MODE);
-    if r.flag(rb::FG_FOG_BLEND::ENABLE) {
-        return Err(Error::new("unsupported-draw", "the fog unit is not done"));
-    }
-    Ok(state)
+    state
 }
 
 /// The samples of a pixel: 1, 2, 3, 4 or 6.
@@ -354,11 +382,8 @@ fn sample_pattern(registers: &Registers) -> SamplePattern {
     let mut pattern = SamplePattern { count, ..SamplePattern::ONE };
     if count > 1 {
         for (to, place) in pattern.at.iter_mut().zip(places) {
-            // From 1/12 pixel to the nearest 1/16, from the pixel's centre.
-            *to = place.map(|bits| {
-                let twelfths = registers.get(bits) as f32 - GRID / 2.0;
-                (twelfths * 16.0 / GRID).round().clamp(-8.0, 7.0) as i8
-            });
+            // In 1/12 pixel from the pixel's centre, at the most 7 (UNVERIFIED: places from 14 on, which no driver uses).
+            *to = place.map(|bits| (registers.get(bits) as i8 - 6).min(7));
         }
     }
     pattern

@@ -22,6 +22,8 @@ pub(super) struct TargetSurface {
     pub(super) layout: Layout,
     /// Columns and rows that draws may reach.
     pub(super) size: [u32; 2],
+    /// The column and row of the layout that are pixel (0, 0).
+    pub(super) first: [u32; 2],
 }
 
 impl TargetSurface {
@@ -29,7 +31,26 @@ impl TargetSurface {
     fn new(registers: &Registers, address: u64, pitch: u32, bytes: u32, samples: u32) -> Self {
         let last = [registers.get(sc::SC_SCISSOR1::XS1), registers.get(sc::SC_SCISSOR1::YS1)];
         let size = [(last[0] + 1).min(pitch), last[1] + 1];
-        Self { address, layout: Layout::linear(pitch, size[1], bytes, samples), size }
+        Self { address, layout: Layout::linear(pitch, size[1], bytes, samples), size, first: [0; 2] }
+    }
+
+    /// The same of a depth target, whose pixel (0, 0) is moved. UNVERIFIED: that offsets are added.
+    fn moved(self, registers: &Registers) -> Self {
+        use zb::ZB_DEPTHXY_OFFSET as Offset;
+        let first = [Offset::DEPTHX_OFFSET, Offset::DEPTHY_OFFSET].map(|bits| 2 * registers.get(bits));
+        let Layout { pitch, height, element_bytes, samples, .. } = self.layout;
+        let layout = Layout::linear(pitch, height + first[1], element_bytes, samples);
+        Self { layout, size: [self.size[0].min(pitch.saturating_sub(first[0])), self.size[1]], first, ..self }
+    }
+
+    /// The layout of the pixels that draws may reach, from pixel (0, 0) on.
+    pub(super) fn reached(&self) -> Layout {
+        Layout::linear(self.layout.pitch, self.size[1], self.layout.element_bytes, self.layout.samples)
+    }
+
+    /// The first byte of pixel (0, 0).
+    pub(super) fn first_byte(&self) -> usize {
+        self.layout.offset(self.first[0], self.first[1], 0, 0) as usize
     }
 
     pub(super) const fn bytes(&self) -> u64 {
@@ -47,6 +68,14 @@ pub(super) struct Colour {
     pub(super) mask: u8,
     /// The slot of the constant colour of each channel.
     pub(super) slots: [u8; 4],
+}
+
+/// Colour targets.
+pub(super) const TARGETS: u32 = 4;
+
+pub(super) fn outside(surface: &TargetSurface) -> Error {
+    let message = format!("a target: {} bytes at {:#x} lie outside their buffer", surface.bytes(), surface.address);
+    Error::new("outside-memory", message)
 }
 
 const ALPHA: u32 = 0;
@@ -163,7 +192,9 @@ pub(super) fn constant(registers: &Registers, format: Option<ColourFormat>) -> [
     })
 }
 
-/// The depth target, if draws use it: with the format of its samples in the order of the drawing stages.
+/// The depth target, if draws use it, with the format of its samples.
+///
+/// UNVERIFIED: the floats of W24_FP are those that the R700 stores as depth, which keep their order as integers as well.
 pub(super) fn depth(registers: &Registers) -> Result<Option<(TargetSurface, DepthFormat)>, Error> {
     let is_used = registers.flag(zb::ZB_CNTL::Z_ENABLE) || registers.flag(zb::ZB_CNTL::STENCIL_ENABLE);
     let pitch = 4 * registers.get(zb::ZB_DEPTHPITCH::DEPTHPITCH);
@@ -172,14 +203,18 @@ pub(super) fn depth(registers: &Registers) -> Result<Option<(TargetSurface, Dept
     }
     let format = match registers.get(zb::ZB_FORMAT::DEPTHFORMAT) {
         0 => DepthFormat::D16,
-        2 => DepthFormat::S8D24,
+        2 if registers.flag(zb::FG_DEPTH_SRC::DEPTH_SRC) && registers.get(rb::US_W_FMT::W_FMT) == 2 => {
+            DepthFormat::D24FloatS8
+        }
+        2 => DepthFormat::D24S8,
         other => {
             let message = format!("the depth target: depth format {other} is not drawn to");
             return Err(Error::new("unsupported-target", message));
         }
     };
     let address = registers.word(zb::ZB_DEPTHOFFSET::REGISTER, 0).into();
-    Ok(Some((TargetSurface::new(registers, address, pitch, format.bytes() as u32, samples(registers)), format)))
+    let surface = TargetSurface::new(registers, address, pitch, format.bytes() as u32, samples(registers));
+    Ok(Some((surface.moved(registers), format)))
 }
 
 /// The cells of the depth target as a colour target of whole bytes; `None` where there is none.
@@ -193,30 +228,4 @@ pub(super) fn cells(registers: &Registers) -> Option<Colour> {
     let format = ColourFormat { data, number: NumberType::Unorm, swap: Swap::Std };
     let surface = TargetSurface::new(registers, address, pitch, bytes, 1);
     (pitch > 0).then_some(Colour { surface, format, mask: 15, slots: [0; 4] })
-}
-
-/// Moves the bits of depth and stencil: memory has depth in bits 31:8, the drawing stages in bits 23:0.
-pub(super) fn rotate(bytes: &mut [u8], format: DepthFormat, to_memory: bool) {
-    if format.has_stencil() {
-        for sample in bytes.as_chunks_mut::<4>().0 {
-            let bits = u32::from_le_bytes(*sample);
-            *sample = if to_memory { bits.rotate_left(8) } else { bits.rotate_right(8) }.to_le_bytes();
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn depth_and_stencil_change_places() {
-        let mut bytes = 0x1234_56ffu32.to_le_bytes();
-        rotate(&mut bytes, DepthFormat::S8D24, false);
-        assert_eq!(u32::from_le_bytes(bytes), 0xff12_3456);
-        rotate(&mut bytes, DepthFormat::S8D24, true);
-        assert_eq!(u32::from_le_bytes(bytes), 0x1234_56ff);
-        rotate(&mut bytes, DepthFormat::D16, true);
-        assert_eq!(u32::from_le_bytes(bytes), 0x1234_56ff);
-    }
 }

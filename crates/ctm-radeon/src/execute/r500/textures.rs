@@ -7,6 +7,8 @@ use super::super::memory::GpuMemory;
 use super::super::registers::Registers;
 use super::super::textures::{TextureWords, element};
 use super::half::half;
+use super::srgb::linear;
+use super::yuv::Yuv;
 use crate::Error;
 use crate::registers::texture::r500 as tx;
 use crate::table::{bit, bits_at, one_bit, signed};
@@ -32,6 +34,7 @@ const MOST_CACHED: usize = 64;
 #[derive(Clone, Debug)]
 struct Converted {
     words: TextureWords,
+    yuv: Option<Yuv>,
     bytes: Vec<u8>,
     image: Arc<Image>,
 }
@@ -42,12 +45,12 @@ pub(super) struct Cache(Vec<Converted>);
 
 impl Cache {
     /// The texels of a texture, converted unless memory has the bytes of a conversion in the cache.
-    fn image(&mut self, memory: &dyn GpuMemory, words: TextureWords) -> Result<Arc<Image>, Error> {
+    fn image(&mut self, memory: &dyn GpuMemory, words: TextureWords, yuv: Option<Yuv>) -> Result<Arc<Image>, Error> {
         let ranges = words.ranges();
         let read = ranges.map(|(at, length)| super::super::memory::available(memory, at, length).unwrap_or_default());
         let same = |of: &Converted| {
             let (first, second) = of.bytes.split_at_checked(read[0].len()).unwrap_or((&[], &[]));
-            of.words == words && first == read[0] && second == read[1]
+            (&of.words, of.yuv) == (&words, yuv) && first == read[0] && second == read[1]
         };
         if let Some(at) = self.0.iter().position(same) {
             let of = self.0.remove(at);
@@ -56,12 +59,15 @@ impl Cache {
             return Ok(image);
         }
         let bytes = read.concat();
-        let image = Arc::new(converted(&words, memory)?);
-        self.0.retain(|of| of.words != words);
+        let image = Arc::new(match yuv {
+            Some(yuv) => yuv.converted(&words, memory)?,
+            None => converted(&words, memory)?,
+        });
+        self.0.retain(|of| (&of.words, of.yuv) != (&words, yuv));
         if self.0.len() >= MOST_CACHED {
             self.0.remove(0);
         }
-        self.0.push(Converted { words, bytes, image: image.clone() });
+        self.0.push(Converted { words, yuv, bytes, image: image.clone() });
         Ok(image)
     }
 }
@@ -102,10 +108,11 @@ impl Textures {
         let enabled = registers.get(tx::TX_ENABLE::TEX_ENABLE);
         for unit in units.filter(|&unit| bit(enabled, unit.into())) {
             if let Some(place) = all.units.get_mut(usize::from(unit)) {
-                let (words, sampler) = TextureUnit { registers, n: unit.into() }.bound()?;
+                let unit_of = TextureUnit { registers, n: unit.into() };
+                let (words, sampler) = unit_of.bound()?;
                 check_bounds(&words, memory)
                     .map_err(|error| Error::new(error.kind, format!("texture unit {unit}: {}", error.message)))?;
-                *place = Some((cache.image(memory, words)?, sampler));
+                *place = Some((cache.image(memory, words, unit_of.yuv())?, sampler));
             }
         }
         Ok(all)
@@ -178,7 +185,7 @@ const fn texel(format: u32, second_list: bool) -> Option<Texel> {
             9 => Data::Fmt10_11_11,
             10 => Data::Fmt4_4_4_4,
             11 => Data::Fmt1_5_5_5,
-            12 => Data::Fmt8_8_8_8,
+            12 | 19 => Data::Fmt8_8_8_8,
             13 => Data::Fmt2_10_10_10,
             14 => Data::Fmt16_16_16_16,
             15 => Data::FmtBc1,
@@ -251,14 +258,21 @@ impl TextureUnit<'_> {
         }
     }
 
+    /// The conversion of its colours.
+    fn yuv(&self) -> Option<Yuv> {
+        use tx::TX_FORMAT1_0 as Kind;
+        let swapped = self.get(Kind::SWAP_YUV) == 1;
+        match self.get(Kind::YUV_TO_RGB) {
+            0 => None,
+            how => Some(Yuv { clamps: how == 1, swapped }),
+        }
+    }
+
     /// The texture with its levels, and how it is sampled.
     fn bound(&self) -> Result<(TextureWords, Sampler), Error> {
         use tx::{TX_FILTER0_0 as Filter0, TX_FILTER1_0 as Filter1, TX_FORMAT0_0 as Size, TX_FORMAT1_0 as Kind};
         use tx::{TX_FORMAT2_0 as Pitch, TX_OFFSET_0 as Offset};
         let Texel { data, components } = self.texel()?;
-        if self.get(Kind::YUV_TO_RGB) != 0 {
-            return Err(self.refused("colours are not converted from YUV"));
-        }
         let (kind, faces) = match self.get(Kind::TEX_COORD_TYPE) {
             0 => (TextureKind::TwoD, 1),
             1 => (TextureKind::ThreeD, 1),
@@ -444,16 +458,6 @@ fn border_components(data: DataFormat, word: u32, is_signed: bool, gamma: bool) 
             if gamma { linear(bytes) } else { bytes }
         }
     }
-}
-
-/// The first three of an sRGB colour made linear.
-fn linear([x, y, z, w]: [u32; 4]) -> [u32; 4] {
-    let of = |bits: u32| {
-        let value = f64::from(f32::from_bits(bits));
-        let linear = if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) };
-        (linear as f32).to_bits()
-    };
-    [of(x), of(y), of(z), w]
 }
 
 fn refused(what: &str, reason: &str) -> MemoryFault {

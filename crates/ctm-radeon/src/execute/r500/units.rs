@@ -1,11 +1,12 @@
 //! The parts of an R500 that are no registers: memories behind ports, arrays of vertices, the last draw.
 
 use super::super::registers::Registers;
+use super::state::UNSCALED;
 use super::textures::Cache;
 use crate::packets::r500::VertexArray;
 use crate::packets::words::{R500Primitive, VertexFetch};
-use crate::registers::clip;
 use crate::registers::sq::r500 as programs;
+use crate::registers::{clip, setup};
 use ctm_draw::state::Topology;
 
 /// Dwords of PVS memory: 2048 vectors.
@@ -81,6 +82,7 @@ pub(in crate::execute) fn reset() -> Registers {
     for row in [clip::r500::VAP_GB_HORZ_CLIP_ADJ::REGISTER, clip::r500::VAP_GB_VERT_CLIP_ADJ::REGISTER] {
         registers.set(row.offset, 1f32.to_bits());
     }
+    registers.set(setup::r500::SU_DEPTH_SCALE::REGISTER.offset, UNSCALED.to_bits());
     registers
 }
 

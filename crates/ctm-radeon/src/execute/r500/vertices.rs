@@ -17,6 +17,9 @@ const NUMBER_BITS: u32 = 24;
 /// Most vertices of a draw that differ.
 pub(super) const MOST_VERTICES: usize = 1 << 20;
 
+/// Vertices that a vertex program runs for at a time.
+pub(super) const PER_LAUNCH: usize = 1 << 14;
+
 /// An element of a vertex, as VAP_PROG_STREAM_CNTL and VAP_PROG_STREAM_CNTL_EXT describe it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Element {
@@ -185,8 +188,8 @@ impl Device {
 
     /// The input vectors of vertices.
     pub(super) fn fetch(
-        &mut self,
-        memory: &mut dyn GpuMemory,
+        &self,
+        memory: &dyn GpuMemory,
         source: &VertexInput,
         numbers: &[u32],
     ) -> Result<Vec<[[u32; 4]; INPUTS]>, Error> {
@@ -194,14 +197,31 @@ impl Device {
         let size = self.registers.get(vap::VAP_VTX_SIZE::DWORDS_PER_VTX) as usize;
         let mut all = Vec::with_capacity(numbers.len());
         let mut words = Vec::new();
+        // The bytes of all vertices of an array, where they lie in one buffer.
+        let (least, most) = (numbers.iter().min().copied(), numbers.iter().max().copied());
+        let is_embedded = matches!(source, VertexInput::Embedded(_));
+        let arrays = if is_embedded { &[] } else { self.r500.arrays.as_slice() };
+        let whole: Vec<Option<&[u8]>> = arrays
+            .iter()
+            .map(|(array, address)| {
+                let (least, most) = (least?, most?);
+                let from = address.wrapping_add(array.place(least));
+                memory.bytes(from, array.place(most - least) + 4 * u64::from(array.size))
+            })
+            .collect();
         for &number in numbers {
             words.clear();
             if let VertexInput::Embedded(packet) = source {
                 let from = number as usize * size;
                 words.extend(packet.get(from..from + size).unwrap_or_default());
             } else {
-                for (array, address) in &self.r500.arrays {
-                    let from = address.wrapping_add(4 * u64::from(array.stride) * u64::from(number));
+                for ((array, address), whole) in arrays.iter().zip(&whole) {
+                    let inside = array.place(number - least.unwrap_or(0)) as usize;
+                    if let Some(bytes) = whole.and_then(|whole| whole.get(inside..inside + 4 * array.size as usize)) {
+                        words.extend(bytes.as_chunks::<4>().0.iter().map(|four| u32::from_le_bytes(*four)));
+                        continue;
+                    }
+                    let from = address.wrapping_add(array.place(number));
                     let bytes = memory.bytes(from, 4 * u64::from(array.size)).ok_or_else(|| {
                         let message =
                             format!("vertex {number}: {} bytes at {from:#x} lie outside their buffer", 4 * array.size);

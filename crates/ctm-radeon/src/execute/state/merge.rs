@@ -64,6 +64,7 @@ pub(super) fn depth_state(registers: &Registers) -> DepthState {
         export_depth: has(|s| s.z_export_enable),
         export_stencil: has(|s| s.stencil_ref_export_enable),
         export_mask: has(|s| s.mask_export_enable),
+        export_start: None,
         kill: has(|s| s.kill_enable),
         clear_depth: r.flag(Render::DEPTH_CLEAR_ENABLE).then(|| r.float(depth::DB_DEPTH_CLEAR::REGISTER, 0)),
         clear_stencil: r.flag(Render::STENCIL_CLEAR_ENABLE).then(|| r.get(depth::DB_STENCIL_CLEAR::CLEAR) as u8),
@@ -177,6 +178,7 @@ pub(super) fn colour_state(registers: &Registers) -> ColourState {
         // The result for source and destination bits only: both halves are the same where patterns do not count.
         logic: if rop == 0 && special != SpecialOp::Normal { LogicOp::COPY } else { LogicOp((rop % 16) as u8) },
         multiwrite: r.flag(Control::MULTIWRITE_ENABLE),
+        fog: None,
         alpha_test: tests.then(|| AlphaTest {
             compare: compare(r.get(colour::SX_ALPHA_TEST_CONTROL::ALPHA_FUNC)),
             reference: r.float(colour::SX_ALPHA_REF::REGISTER, 0),
