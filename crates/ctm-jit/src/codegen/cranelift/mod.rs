@@ -51,6 +51,8 @@ fn isa() -> Option<&'static OwnedTargetIsa> {
         flags.set("opt_level", "none").ok()?;
         flags.set("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }).ok()?;
         flags.set("unwind_info", "false").ok()?;
+        // Large frames are probed in line: code has no relocations.
+        flags.set("probestack_strategy", "inline").ok()?;
         let (name, features) = ARCHITECTURE;
         let mut builder = isa::lookup_by_name(name).ok()?;
         for feature in features {

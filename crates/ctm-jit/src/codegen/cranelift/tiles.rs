@@ -332,7 +332,7 @@ impl TileEmitter<'_> {
             [a, b] => self.two_imm(asm::SHUFFLE, a, b, if channel == 0 { EVEN } else { ODD }),
             [a, b, c, d] => {
                 let op = if channel < 2 { asm::UNPACK_LOW } else { asm::UNPACK_HIGH };
-                let pair = &mut pairs[usize::from(channel / 2 & 1)];
+                let pair = &mut pairs[usize::from(channel >= 2)];
                 let [low, high] = *pair.get_or_insert_with(|| [[a, b], [c, d]].map(|[a, b]| self.two(op, a, b)));
                 self.two_imm(asm::SHUFFLE, low, high, if channel.is_multiple_of(2) { LOW } else { HIGH })
             }

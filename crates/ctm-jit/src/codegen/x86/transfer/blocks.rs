@@ -57,7 +57,7 @@ pub struct Way {
 const fn as_sum(x: u32) -> u32 {
     match x & !SIGN {
         0..LEAST => 0,
-        0..=INFINITY => x,
+        LEAST..=INFINITY => x,
         _ => NAN,
     }
 }
