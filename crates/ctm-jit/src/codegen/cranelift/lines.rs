@@ -10,7 +10,7 @@ use std::ops::DerefMut;
 
 /// The present values of vectors and masks.
 #[derive(Default)]
-pub struct State {
+pub struct CurrentValues {
     /// Vectors, by their places, that are values at this point.
     pub vectors: Vec<Option<Value>>,
     /// Mask registers 1 to 3.
@@ -19,14 +19,14 @@ pub struct State {
     pub changed: Option<Changed>,
 }
 
-/// See [`State::changed`].
+/// See [`CurrentValues::changed`].
 #[derive(Default)]
 pub struct Changed {
     vectors: Vec<(usize, Option<Value>)>,
     masks: Vec<(K, Option<Value>)>,
 }
 
-impl State {
+impl CurrentValues {
     /// Nothing is known of any vector or mask.
     pub fn clear(&mut self) {
         self.vectors.fill(None);
@@ -54,9 +54,9 @@ impl State {
 }
 
 /// An emitter of instructions on vectors.
-pub trait Lines: DerefMut<Target = Builder> {
+pub trait VectorEmitter: DerefMut<Target = Builder> {
     /// The present values.
-    fn state(&mut self) -> &mut State;
+    fn state(&mut self) -> &mut CurrentValues;
 
     /// The place of a vector among them.
     fn place(&self, vector: Vector) -> usize;

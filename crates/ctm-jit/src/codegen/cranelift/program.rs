@@ -1,7 +1,7 @@
 //! Whole programs as functions of Cranelift.
 
 use super::builder::{Builder, frame_flags};
-use super::lines::Lines;
+use super::lines::VectorEmitter;
 use super::values::StripPart;
 use crate::codegen::x86::lir::Src;
 use crate::codegen::x86::masked::Ins;

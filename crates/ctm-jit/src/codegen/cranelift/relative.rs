@@ -1,7 +1,7 @@
 //! Registers, constants and elements at an index of each lane: lane by lane.
 
 use super::builder::{data_flags, frame_flags};
-use super::lines::Lines;
+use super::lines::VectorEmitter;
 use super::program::FunctionEmitter;
 use crate::codegen::x86::lir::{Src, Vector};
 use crate::codegen::x86::masked::Indexed;

@@ -1,7 +1,7 @@
 //! Strips: loops over the parts of a wavefront.
 
 use super::builder::frame_flags;
-use super::lines::Lines;
+use super::lines::VectorEmitter;
 use super::program::FunctionEmitter;
 use super::values::PART;
 use crate::codegen::x86::kept::sources;

@@ -1,7 +1,7 @@
 //! The tiles of streams: all vectors of a tile are values, and loops are loops of Cranelift. Slots and rows of the frame are those of `codegen/x86/stream`.
 
 use super::builder::{Builder, data_flags, frame_flags};
-use super::lines::{Lines, State};
+use super::lines::{CurrentValues, VectorEmitter};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::stream::emit::{Emit, TileVector};
 use crate::codegen::x86::stream::types::{
@@ -33,7 +33,7 @@ struct TileEmitter<'a> {
     slots: Vec<Value>,
     /// The place of each vector's first instance, and the count of all instances.
     first: Vec<usize>,
-    state: State,
+    state: CurrentValues,
     /// The vector of the tile that the present code is for.
     unit: TileVector,
     /// Operands in memory that the units of one instruction share.
@@ -61,7 +61,7 @@ pub fn function(of: &Emit<'_>) -> Option<Function> {
         constants,
         slots: Vec::new(),
         first,
-        state: State { vectors: vec![None; count], ..State::default() },
+        state: CurrentValues { vectors: vec![None; count], ..CurrentValues::default() },
         unit: TileVector { row: 0, column: 0 },
         shared: Vec::new(),
     };
@@ -430,8 +430,8 @@ impl DerefMut for TileEmitter<'_> {
     }
 }
 
-impl Lines for TileEmitter<'_> {
-    fn state(&mut self) -> &mut State {
+impl VectorEmitter for TileEmitter<'_> {
+    fn state(&mut self) -> &mut CurrentValues {
         &mut self.state
     }
 

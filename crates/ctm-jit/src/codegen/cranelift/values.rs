@@ -1,7 +1,7 @@
 //! Operands and vectors as values.
 
 use super::builder::{Builder, frame_flags};
-use super::lines::{Lines, State};
+use super::lines::{CurrentValues, VectorEmitter};
 use super::program::FunctionEmitter;
 use crate::codegen::x86::allocate::Location;
 use crate::codegen::x86::lir::{Src, Vector};
@@ -41,7 +41,7 @@ pub struct StripPart {
     /// The frame, moved by the part's bytes, and the number of the part's first lane.
     pub place: Option<(Value, Value)>,
     /// Vectors and masks.
-    pub state: State,
+    pub state: CurrentValues,
     /// Vectors that are newer than their rows.
     pub newer: Vec<Vector>,
     /// Masks of lanes before the strip, as words.
@@ -147,8 +147,8 @@ impl DerefMut for FunctionEmitter<'_> {
     }
 }
 
-impl Lines for FunctionEmitter<'_> {
-    fn state(&mut self) -> &mut State {
+impl VectorEmitter for FunctionEmitter<'_> {
+    fn state(&mut self) -> &mut CurrentValues {
         &mut self.part.state
     }
 
