@@ -38,7 +38,7 @@ mod compile;
 mod launch;
 mod passes;
 mod runtime;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 mod stream;
 #[cfg(test)]
 #[path = "../tests/unit/mod.rs"]

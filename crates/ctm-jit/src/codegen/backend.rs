@@ -87,7 +87,7 @@ impl Backend {
     /// Whether launches without divergence run as streams: tiled loops of vector code.
     #[must_use]
     pub const fn has_streams(self) -> bool {
-        matches!(self, Self::Avx512 | Self::Avx2)
+        !matches!(self, Self::Portable)
     }
 
     /// The target of machine code.

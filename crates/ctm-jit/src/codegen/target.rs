@@ -14,6 +14,8 @@ pub struct Target {
     pub all_registers: u8,
     /// Registers that vectors may have; [`SCRATCH`] registers after them are scratch.
     pub registers: u8,
+    /// Registers that tiles of streams may fill, scratch registers included.
+    pub tile_registers: u8,
     /// The form of lane masks.
     pub masks: Masks,
     /// The length of strips.
@@ -58,6 +60,8 @@ pub struct Operations {
     pub shifts_of_memory: bool,
     /// Unsigned integers become numbers in one instruction.
     pub unsigned_to_float: bool,
+    /// Stores that bypass the caches.
+    pub stores_past_caches: bool,
     /// Stores at an index of each lane.
     pub scatter: bool,
     /// The smaller magnitude of two numbers, with the sign of the first.
@@ -134,12 +138,14 @@ pub const AVX512: Target = Target {
     lanes: 16,
     all_registers: 32,
     registers: 28,
+    tile_registers: 32,
     masks: Masks::Registers,
     strips: Strips::Short,
     has: Operations {
         broadcast_operands: true,
         shifts_of_memory: true,
         unsigned_to_float: true,
+        stores_past_caches: true,
         scatter: true,
         range: true,
         fix_by_class: true,
@@ -155,6 +161,7 @@ const FEW: Operations = Operations {
     broadcast_operands: false,
     shifts_of_memory: false,
     unsigned_to_float: false,
+    stores_past_caches: false,
     scatter: false,
     range: false,
     fix_by_class: false,
@@ -169,9 +176,10 @@ pub const AVX2: Target = Target {
     lanes: 8,
     all_registers: 16,
     registers: 13,
+    tile_registers: 16,
     masks: Masks::Vectors,
     strips: Strips::Long,
-    has: FEW,
+    has: Operations { stores_past_caches: true, ..FEW },
     // A block's end costs little, as long strips are made for one register after the other. Loops run more often than their weight, which matters, as there is
     // hardly any other gain.
     costs: Costs {
@@ -190,6 +198,7 @@ pub const CRANELIFT: Target = Target {
     lanes: 4,
     all_registers: 0,
     registers: 0,
+    tile_registers: if cfg!(target_arch = "x86_64") { 17 } else { 33 },
     masks: Masks::Vectors,
     strips: Strips::Long,
     has: FEW,
@@ -202,6 +211,7 @@ pub const PORTABLE: Target = Target {
     lanes: 64,
     all_registers: 0,
     registers: 0,
+    tile_registers: 0,
     masks: Masks::Words,
     strips: Strips::Short,
     has: FEW,

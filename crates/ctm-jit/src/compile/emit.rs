@@ -3,13 +3,13 @@
 use super::observe::Observer;
 use super::program::CompiledProgram;
 use super::stage::{Form, Stage};
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use super::stream::{Selected, Tiled};
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use super::text::strips_text;
 use super::{LoweringInput, masked_form};
 use crate::codegen::backend::Backend;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use crate::codegen::x86::{
     masked::{Variant, exists},
     stream::{Geometry, KernelOptions},
@@ -19,9 +19,9 @@ use crate::launch::wavefronts::places::{Waves, row_element};
 use crate::launch::wavefronts::wave;
 use crate::passes::table::Pass;
 use crate::passes::{masked, masks};
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use crate::stream::{affine::LaunchParameters, uniform::Uniform};
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use ctm_exec::Domain;
 use ctm_exec::{r700, x1k};
 use ctm_ir::lower::x1k::{Asked, for_covered_groups, joint, lower};
@@ -142,7 +142,7 @@ pub fn emit(launch: EmitLaunch<'_>, stage: Stage, backend: Backend) -> Result<St
     if let Some(text) = observer.text {
         return Ok(text);
     }
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     if let Some(target) = backend.target() {
         let uniforms = match launch {
             EmitLaunch::X1k(launch) => launch.constants.float.as_flattened(),
@@ -160,7 +160,7 @@ pub fn emit(launch: EmitLaunch<'_>, stage: Stage, backend: Backend) -> Result<St
 /// # Errors
 /// [`EmitError`].
 pub fn emit_stream(launch: EmitLaunch<'_>, stage: Stage, backend: Backend) -> Result<String, EmitError> {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     return match launch {
         EmitLaunch::X1k(launch) => {
             let asked = Asked { counts: launch.counters, relies: Pass::Moderate.is_on() };
@@ -176,22 +176,21 @@ pub fn emit_stream(launch: EmitLaunch<'_>, stage: Stage, backend: Backend) -> Re
             stream_stage(Uniform::of(&form.code, exists, Vec::new()), &given, stage, backend)
         }
     };
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift"))))]
     {
         let _ = launch;
         Err(EmitError::NoStage(stage, backend))
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 fn stream_stage(
     uniform: Option<Uniform>,
     given: &LaunchParameters<'_>,
     stage: Stage,
     backend: Backend,
 ) -> Result<String, EmitError> {
-    let target = backend.target().filter(|target| target.has_encoder());
-    let target = target.ok_or(EmitError::NoStage(stage, backend))?;
+    let target = backend.target().ok_or(EmitError::NoStage(stage, backend))?;
     let uniform = uniform.filter(|_| Pass::Streams.is_on()).ok_or(EmitError::NoStream)?;
     let mut geometry = Geometry { inputs: [4; ctm_isa::x1k::INPUTS], ..Geometry::default() };
     for (output, channels) in geometry.outputs.iter_mut().enumerate() {
@@ -205,7 +204,7 @@ fn stream_stage(
 }
 
 /// The text that an observer requests of a stream's last stages.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 fn kernel_stage(selected: &Selected, columns: u32, mut observer: Observer) -> Result<String, EmitError> {
     let options = KernelOptions { tile: selected.chosen.tile(columns), past_caches: false };
     let kernel = super::stream::kernel(&selected.chosen, options, &mut observer);
@@ -213,14 +212,13 @@ fn kernel_stage(selected: &Selected, columns: u32, mut observer: Observer) -> Re
 }
 
 /// The result of a stage on the text of a stream after tiling.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 fn emit_tiled(text: &str, stage: Stage, backend: Backend) -> Result<String, String> {
     let tiled = Tiled::parse(text)?;
     if stage == Stage::Tile {
         return Ok(tiled.text());
     }
-    let target = backend.target().filter(|target| target.has_encoder());
-    let target = target.ok_or_else(|| EmitError::NoStage(stage, backend).to_string())?;
+    let target = backend.target().ok_or_else(|| EmitError::NoStage(stage, backend).to_string())?;
     let (geometry, mut observer) = (tiled.geometry(), Observer::of_stage(stage));
     let selected = super::stream::select((target, geometry), tiled, &mut observer);
     kernel_stage(&selected, 64, observer).map_err(|error| error.to_string())
@@ -257,17 +255,17 @@ impl Default for TextOptions {
 /// # Errors
 /// The text does not parse, breaks a rule, or has no such stage.
 pub fn emit_text(text: &str, stage: Stage, options: &TextOptions) -> Result<String, String> {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     if text.lines().any(|line| line.starts_with("selected")) {
         return emit_selected(text, stage, options);
     }
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     if text.lines().any(|line| line.starts_with("stream")) {
         return emit_tiled(text, stage, options.backend);
     }
     let mut code = Code::parse(text).map_err(|error| error.to_string())?;
     verify(&code).map_err(|error| error.to_string())?;
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     if options.is_stream || stage == Stage::Tile {
         let given = LaunchParameters {
             domain: Domain { i0: 0, j0: 0, i1: 63, j1: 63 },
@@ -291,7 +289,7 @@ pub fn emit_text(text: &str, stage: Stage, options: &TextOptions) -> Result<Stri
     if matches!(stage, Stage::Masks | Stage::Liveness) {
         return Ok(code.to_string());
     }
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     if let Some(target) = options.backend.target() {
         let mut observer = Observer::of_stage(stage);
         let given = given([0].into_iter(), std::iter::empty());
@@ -305,7 +303,7 @@ pub fn emit_text(text: &str, stage: Stage, options: &TextOptions) -> Result<Stri
 }
 
 /// The same for machine instructions.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 fn emit_selected(text: &str, stage: Stage, options: &TextOptions) -> Result<String, String> {
     use crate::codegen::x86::masked::{fused, runs::Runs, text, verify};
     let (mut of, code) = text::parse(text).map_err(|error| error.to_string())?;

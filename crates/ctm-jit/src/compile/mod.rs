@@ -20,7 +20,7 @@ pub mod machine;
 pub mod observe;
 pub mod program;
 pub mod stage;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 pub mod stream;
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 mod text;
@@ -75,7 +75,7 @@ pub fn machine_code(inputs: machine::Inputs<'_>, observer: &mut Observer) -> Opt
 }
 
 /// Tiles a uniform program and selects its instructions; `None`: the launch is no stream.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 pub fn stream_code(inputs: &stream::Inputs<'_>, observer: &mut Observer) -> Option<stream::Selected> {
     let tiled = stream::tile(inputs, observer)?;
     Some(stream::select((inputs.target, inputs.geometry), tiled, observer))

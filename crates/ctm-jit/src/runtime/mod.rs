@@ -18,7 +18,7 @@ pub mod engine;
 pub mod options;
 pub mod pvs;
 pub mod r700;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 pub mod streams;
 pub mod wavefronts;
 pub mod work;

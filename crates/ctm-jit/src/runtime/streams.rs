@@ -187,7 +187,7 @@ pub fn run(
     (waves, lanes): (&Waves, usize),
     count: impl Fn(&[u64], u64, &mut Counters),
 ) -> Option<Counters> {
-    let target = of.backend.target().filter(|target| target.has_encoder())?;
+    let target = of.backend.target()?;
     let domain = given.domain;
     let processors = domain.processors();
     let key = Key { planes: given.planes.to_vec(), geometry: Geometry::of(surfaces), columns: domain.width().min(64) };
@@ -333,6 +333,7 @@ impl Stream {
         let (columns, rows) = (self.columns(), u32::from(self.tile.rows));
         let large = self.is_large(domain, surfaces);
         // Tiles of which the first begins in this column.
+        let large = large && self.chosen.stores_past_caches();
         let is_aligned = |i: u32| {
             surfaces.outputs.iter().flatten().all(|view| {
                 let rows = [view.pitch, i, columns].map(|elements| view.element_bytes() * u64::from(elements));

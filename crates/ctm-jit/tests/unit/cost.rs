@@ -159,8 +159,7 @@ fn fingerprints() {
             println!("{kind}{target:?} {flow:?} {instructions}: {all}");
         }
     }
-    let tiled = || X86Target::ALL.into_iter().filter(|target| target.has_encoder());
-    for (target, instructions) in tiled().flat_map(|target| [8, 40, 120].map(|n| (target, n))) {
+    for (target, instructions) in X86Target::ALL.into_iter().flat_map(|target| [8, 40, 120].map(|n| (target, n))) {
         let (mut all, mut looped) = (Print::default(), Print::default());
         for seed in 0..60 {
             let program = stream_program(seed, instructions, seed % 2 == 0);
@@ -320,9 +319,6 @@ fn compilation() {
         for target in X86Target::ALL {
             let name = format!("groups, multiply-adds, {target:?}");
             row(&name, &stream, &|launch| compile(launch, COUNTING(target)).is_some());
-            if !target.has_encoder() {
-                continue;
-            }
             row(&format!("stream, {target:?}"), &stream, &|launch| compile_stream(launch, target).is_some());
         }
     }
@@ -330,7 +326,7 @@ fn compilation() {
     let mut constants = constants;
     constants.int[..2].fill([64, 0, 0, 0]);
     let launch = launch(&program, &constants);
-    for target in X86Target::ALL.into_iter().filter(|target| target.has_encoder()) {
+    for target in X86Target::ALL {
         let us = fastest(|| assert!(std::hint::black_box(compile_stream(&launch, target)).is_some()));
         println!("| stream, nbody, {target:?} | {} | {us:.0} | {us:.0} |", program.words.len());
     }

@@ -2,8 +2,10 @@
 //!
 //! | file | contents |
 //! |---|---|
+//! | `builder` | functions under construction: the place of the next instruction, types, literals |
 //! | `program` | whole programs: prologue, blocks, calls, yields |
 //! | `strips` | strips as loops over the parts of a wavefront |
+//! | `tiles` | the tiles of streams |
 //! | `values` | operands and vectors as values |
 //! | `lines` | instructions on vectors and masks |
 //! | `operations` | the operations of `ctm-x86`, each as one or a few of Cranelift's |
@@ -14,16 +16,20 @@
 //!
 //! Masks of lanes are words of the frame. A strip expands the four bits of its part by a table of sixteen vectors.
 
+mod builder;
 mod lines;
 mod operations;
 mod program;
 mod relative;
 mod strips;
+mod tiles;
 mod values;
 
 use super::x86::masked::emit::Input;
+use super::x86::stream::emit::Emit;
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::ir::Function;
 use cranelift_codegen::isa::{self, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -45,6 +51,8 @@ fn isa() -> Option<&'static OwnedTargetIsa> {
         flags.set("opt_level", "none").ok()?;
         flags.set("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }).ok()?;
         flags.set("unwind_info", "false").ok()?;
+        // Large frames are probed in line: code has no relocations.
+        flags.set("probestack_strategy", "inline").ok()?;
         let (name, features) = ARCHITECTURE;
         let mut builder = isa::lookup_by_name(name).ok()?;
         for feature in features {
@@ -57,9 +65,19 @@ fn isa() -> Option<&'static OwnedTargetIsa> {
 
 /// The code of a program, a function of its frame (`masked::Native`). Empty where Cranelift cannot make it: the portable machine runs the program then.
 pub fn emit(input: &Input<'_>) -> Vec<u8> {
+    compiled(|| program::function(input))
+}
+
+/// The code of a stream for tiles of one shape, a function of its frame. Empty where Cranelift cannot make it: the launch is no stream then.
+pub(in crate::codegen) fn emit_tiles(of: &Emit<'_>) -> Vec<u8> {
+    compiled(|| tiles::function(of))
+}
+
+/// The code of a function.
+fn compiled(function: impl FnOnce() -> Option<Function>) -> Vec<u8> {
     let Some(isa) = isa() else { return Vec::new() };
     let compile = || {
-        let Some(function) = program::function(input) else { return Vec::new() };
+        let Some(function) = function() else { return Vec::new() };
         let mut context = Context::for_function(function);
         let code = context.compile(&**isa, &mut ControlPlane::default()).map_err(|error| format!("{:?}", error.inner));
         let code = match code {

@@ -1,7 +1,7 @@
 //! Each operation of `ctm-x86` that selection uses, as one or a few of Cranelift's, with the results of x86-64: minima and maxima give the second operand for NaNs and for two zeros, counts of shifts have
 //! all 32 bits, and numbers that are no integers become the least one.
 
-use super::program::FunctionEmitter;
+use super::builder::Builder;
 use crate::codegen::x86::lir::Negated;
 use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32X4, F64X2, I8X16, I32X4};
@@ -14,7 +14,7 @@ const TWO_31: u32 = 0x4f00_0000;
 /// Whether minima and maxima of vectors flush denormals.
 const MINIMA_FLUSH: bool = cfg!(target_arch = "x86_64");
 
-impl FunctionEmitter<'_> {
+impl Builder {
     /// `op(a, b)`.
     pub fn two(&mut self, op: V, a: Value, b: Value) -> Value {
         match op {
@@ -57,20 +57,12 @@ impl FunctionEmitter<'_> {
                 let (a, b) = (self.wides(a), self.wides(b));
                 self.ins().bitselect(first, a, b)
             }
-            asm::MUL_WIDE_U32 => {
-                let low = self.wide_literal(u32::MAX.into());
-                let [a, b] = [a, b].map(|x| {
-                    let x = self.wides(x);
-                    self.ins().band(x, low)
-                });
-                self.ins().imul(a, b)
-            }
-            asm::MUL_WIDE_I32 => {
-                let [a, b] = [a, b].map(|x| {
-                    let x = self.wides(x);
-                    let high = self.ins().ishl_imm(x, 32);
-                    self.ins().sshr_imm(high, 32)
-                });
+            asm::MUL_WIDE_U32 | asm::MUL_WIDE_I32 => {
+                let [a, b] = [a, b].map(|x| self.choose(x, x, [0, 2, 0, 2]));
+                let [a, b] = match op {
+                    asm::MUL_WIDE_U32 => [self.ins().uwiden_low(a), self.ins().uwiden_low(b)],
+                    _ => [self.ins().swiden_low(a), self.ins().swiden_low(b)],
+                };
                 self.ins().imul(a, b)
             }
             _ => self.missing(op),
@@ -123,22 +115,46 @@ impl FunctionEmitter<'_> {
         self.bits(made)
     }
 
-    /// Each lane shifted by its own count.
+    /// Each lane shifted by its own count. Neither processor shifts so in one instruction of Cranelift's: to the left a lane is multiplied by a power of two, to the right the high bits of such a product are taken.
     fn shift_each(&mut self, op: V, a: Value, count: Value) -> Value {
-        let mut made = a;
-        for bit in 0..5u8 {
-            let moved = self.shift(kind(op), made, 1 << bit);
-            let up = self.ins().ishl_imm(count, i64::from(31 - bit));
-            let is_set = self.ins().sshr_imm(up, 31);
-            made = self.ins().bitselect(is_set, moved, made);
+        if op == asm::SHIFT_LEFT {
+            let most = self.literal(32);
+            let count = self.ins().umin(count, most);
+            let factor = self.power_of_two(count);
+            let (made, is_beyond) = (self.ins().imul(a, factor), self.ins().icmp(IntCC::Equal, count, most));
+            return self.ins().band_not(made, is_beyond);
         }
+        // A negative number is shifted as its complement. Beyond 31 only its sign is left.
+        let sign = (op == asm::SHIFT_RIGHT_SIGNED).then(|| self.ins().sshr_imm(a, 31));
+        let a = sign.map_or(a, |sign| self.ins().bxor(a, sign));
         let most = self.literal(31);
-        let is_beyond = self.ins().icmp(IntCC::UnsignedGreaterThan, count, most);
-        let beyond = match op {
-            asm::SHIFT_RIGHT_SIGNED => self.ins().sshr_imm(a, 31),
-            _ => self.literal(0),
-        };
-        self.ins().bitselect(is_beyond, beyond, made)
+        let inside = self.ins().umin(count, most);
+        let opposite = self.ins().isub(most, inside);
+        let factor = self.power_of_two(opposite);
+        let products = [
+            [self.ins().uwiden_low(a), self.ins().uwiden_low(factor)],
+            [self.ins().uwiden_high(a), self.ins().uwiden_high(factor)],
+        ];
+        let [low, high] = products.map(|[a, b]| {
+            let product = self.ins().imul(a, b);
+            self.ins().ushr_imm(product, 31)
+        });
+        let made = self.choose(low, high, [0, 2, 4, 6]);
+        match sign {
+            Some(sign) => self.ins().bxor(made, sign),
+            None => {
+                let is_beyond = self.ins().icmp(IntCC::UnsignedGreaterThan, count, most);
+                self.ins().band_not(made, is_beyond)
+            }
+        }
+    }
+
+    /// Two to a power from 0 to 31.
+    fn power_of_two(&mut self, power: Value) -> Value {
+        let (exponent, one) = (self.ins().ishl_imm(power, 23), self.literal(ONE));
+        let number = self.ins().iadd(exponent, one);
+        // As 2^31 is no signed integer, it becomes the least one, which has the same bits.
+        self.truncated(number)
     }
 
     /// All lanes shifted by one count; the kind is that of `Lir::Shift`.
@@ -243,15 +259,6 @@ impl FunctionEmitter<'_> {
         }
         let not = self.ins().fcmp(how.complement(), a, b);
         self.ins().bnot(not)
-    }
-}
-
-/// The kind of a shift by a common count.
-fn kind(op: V) -> u8 {
-    match op {
-        asm::SHIFT_LEFT => asm::PSLL,
-        asm::SHIFT_RIGHT => asm::PSRL,
-        _ => asm::PSRA,
     }
 }
 

@@ -1,6 +1,8 @@
 //! Whole programs as functions of Cranelift.
 
-use super::values::{StripPart, frame_flags};
+use super::builder::{Builder, frame_flags};
+use super::lines::VectorEmitter;
+use super::values::StripPart;
 use crate::codegen::x86::lir::Src;
 use crate::codegen::x86::masked::Ins;
 use crate::codegen::x86::masked::emit::Input;
@@ -17,9 +19,7 @@ use ctm_ir::order::postorder;
 /// A function under construction.
 pub struct FunctionEmitter<'a> {
     pub input: &'a Input<'a>,
-    pub func: Function,
-    /// The end of this block is where the next instruction goes.
-    pub at: Block,
+    pub build: Builder,
     /// Pointers: the frame, the uniform values.
     pub frame: Value,
     pub uniforms: Value,
@@ -36,8 +36,6 @@ pub struct FunctionEmitter<'a> {
     yields: Vec<(u16, Block)>,
     /// The part of a strip that the present code is for.
     pub part: StripPart,
-    /// Everything has code.
-    pub is_complete: bool,
 }
 
 /// The function of a program: from the frame to the value that `Native` expects; `None` where an instruction has no code.
@@ -57,11 +55,9 @@ pub fn function(input: &Input<'_>) -> Option<Function> {
     let [bail_out, spent, done] = [(); 3].map(|()| func.dfg.make_block());
     let mut cursor = FuncCursor::new(&mut func).at_bottom(entry);
     let [uniforms, visits] = [head::UNIFORMS, head::VISITS].map(|at| cursor.ins().load(I64, frame_flags(), frame, at));
-    let part = StripPart { vectors: vec![None; input.locations.of.len()], ..StripPart::default() };
     let mut emit = FunctionEmitter {
         input,
-        func,
-        at: entry,
+        build: Builder::new(func, entry),
         frame,
         uniforms,
         visits,
@@ -71,25 +67,19 @@ pub fn function(input: &Input<'_>) -> Option<Function> {
         done,
         called,
         yields: Vec::new(),
-        part,
-        is_complete: true,
+        part: StripPart::default(),
     };
+    emit.part.state.vectors = vec![None; input.locations.of.len()];
     emit.program();
-    emit.is_complete.then_some(emit.func)
+    emit.is_complete.then_some(emit.build.func)
 }
 
 impl FunctionEmitter<'_> {
-    /// Goes on in a new block.
-    pub fn begin(&mut self, block: Block) {
-        // Behind the present one, so that loops stay together.
-        self.func.layout.insert_block_after(block, self.at);
-        self.at = block;
-    }
-
     /// Nothing is known of vectors.
     pub fn clear_part(&mut self) {
-        self.part = StripPart { vectors: std::mem::take(&mut self.part.vectors), ..StripPart::default() };
-        self.part.vectors.fill(None);
+        self.hoisted.clear();
+        self.part = StripPart { state: std::mem::take(&mut self.part.state), ..StripPart::default() };
+        self.part.state.clear();
     }
 
     fn program(&mut self) {
@@ -162,7 +152,8 @@ impl FunctionEmitter<'_> {
     fn block(&mut self, index: usize) {
         let input = self.input;
         let block = &input.code.blocks[index];
-        self.begin(self.blocks[index]);
+        let begin = self.blocks[index];
+        self.begin(begin);
         let instructions = i64::from(block.tally.instructions());
         if instructions > 0 && input.fuel {
             let fuel = self.load_wide(head::FUEL);

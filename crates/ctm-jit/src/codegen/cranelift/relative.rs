@@ -1,8 +1,8 @@
 //! Registers, constants and elements at an index of each lane: lane by lane.
 
+use super::builder::{data_flags, frame_flags};
+use super::lines::VectorEmitter;
 use super::program::FunctionEmitter;
-use super::values::data_flags;
-use super::values::frame_flags;
 use crate::codegen::x86::lir::{Src, Vector};
 use crate::codegen::x86::masked::Indexed;
 use crate::codegen::x86::masked::layout::{ROW, head, lookup as number_of, table};

@@ -1,7 +1,9 @@
 //! Strips: loops over the parts of a wavefront.
 
+use super::builder::frame_flags;
+use super::lines::VectorEmitter;
 use super::program::FunctionEmitter;
-use super::values::{PART, StripPart};
+use super::values::PART;
 use crate::codegen::x86::kept::sources;
 use crate::codegen::x86::lir::{Lir, Src};
 use crate::codegen::x86::masked::Ins;
@@ -58,8 +60,7 @@ impl FunctionEmitter<'_> {
     }
 
     fn strip(&mut self, strip: &[Ins]) {
-        self.part = StripPart { vectors: std::mem::take(&mut self.part.vectors), ..StripPart::default() };
-        self.part.vectors.fill(None);
+        self.clear_part();
         self.hoist_operands(strip);
         let mut made: Vec<M> = Vec::new();
         for ins in strip {
@@ -111,8 +112,22 @@ impl FunctionEmitter<'_> {
         uses.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
         for (src, _) in uses.into_iter().take(HOISTED) {
             let value = self.hoist(src);
-            self.part.hoisted.push((src, value));
+            self.hoisted.push((src, value));
         }
+    }
+
+    /// The instructions of an optional sequence.
+    fn instructions(&mut self, list: &[Ins]) -> Vec<Lir> {
+        let (mut found, mut others) = (Vec::with_capacity(list.len()), false);
+        for ins in list {
+            match *ins {
+                Ins::Lir(lir) => found.push(lir),
+                _ => others |= !matches!(ins, Ins::Split),
+            }
+        }
+        debug_assert!(!others, "an optional sequence has instructions on vectors only");
+        self.is_complete &= !others;
+        found
     }
 
     /// One part of a strip; gives its bits of the masks that the strip makes.
@@ -129,14 +144,16 @@ impl FunctionEmitter<'_> {
             match *ins {
                 Ins::Lir(Lir::StopIfNone(k)) => {
                     let count = strip[at..].iter().take_while(|ins| !matches!(ins, Ins::Split)).count();
-                    self.only_if_any(k, false, &strip[at..at + count]);
+                    let body = self.instructions(&strip[at..at + count]);
+                    self.only_if_any(k, false, &body);
                     at += count;
                 }
                 Ins::Lir(ref lir) => self.line(lir),
                 Ins::BeginRare(ref check) => {
                     self.line(check);
                     let count = strip[at..].iter().take_while(|ins| !matches!(ins, Ins::EndRare)).count();
-                    self.only_if_any(1, true, &strip[at..at + count]);
+                    let body = self.instructions(&strip[at..at + count]);
+                    self.only_if_any(1, true, &body);
                     at += count + 1;
                 }
                 Ins::Set { dst, src, under: M::EXISTING } => {
@@ -157,7 +174,7 @@ impl FunctionEmitter<'_> {
                 }
                 Ins::Number(dst, m) => {
                     let frame = self.frame;
-                    let number = self.ins().load(I32, super::values::frame_flags(), frame, head::mask(m));
+                    let number = self.ins().load(I32, frame_flags(), frame, head::mask(m));
                     let value = self.ins().splat(I32X4, number);
                     self.set(dst, value);
                 }

@@ -29,7 +29,7 @@ impl X86Target {
         self.isa.is_available() && (self.has_encoder() || cfg!(feature = "cranelift"))
     }
 
-    /// Whether instructions are encoded here. Otherwise Cranelift makes the code, and there are no streams.
+    /// Whether instructions are encoded here. Otherwise Cranelift makes the code.
     pub fn has_encoder(self) -> bool {
         self.isa != Isa::Four
     }

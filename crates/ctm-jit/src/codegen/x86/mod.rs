@@ -48,13 +48,8 @@ mod mask_vectors;
 pub mod masked;
 pub mod mode;
 mod scalar;
-#[cfg(target_arch = "x86_64")]
 pub mod stream;
 mod text;
-#[cfg(target_arch = "x86_64")]
-pub mod transfer;
-#[cfg(not(target_arch = "x86_64"))]
-#[path = "transfer/numbers.rs"]
 pub mod transfer;
 mod vectors;
 

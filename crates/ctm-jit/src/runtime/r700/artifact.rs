@@ -4,7 +4,7 @@ use crate::compile::LoweringInput;
 use crate::compile::program::CompiledProgram;
 use crate::launch::wavefronts::places::{Waves, row_element};
 use crate::runtime::options::LoweringOptions;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use crate::runtime::streams::Streams;
 use ctm_exec::Counters;
 use ctm_exec::r700::memory::space;
@@ -12,7 +12,7 @@ use ctm_exec::r700::{Launch, Space, clocks};
 use ctm_ir::lower::r700::{epilogues, waves_per_group};
 use ctm_ir::masked::{Fetch, Store, Var};
 use std::ops::Deref;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use std::sync::OnceLock;
 
 /// All parameters of lowering.
@@ -60,10 +60,10 @@ pub fn key(launch: &Launch<'_>) -> Vec<u32> {
 pub struct Artifact {
     program: CompiledProgram,
     /// Its form for streams, if it is uniform; made when first needed.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     pub uniform: OnceLock<Option<crate::stream::uniform::Uniform>>,
     /// Its code for streams.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     pub streams: Streams,
     /// Whether it reads memory that it writes.
     pub reads_back: bool,
@@ -79,7 +79,10 @@ impl Deref for Artifact {
 
 impl Artifact {
     /// The program of a launch; `None` when it is left to the reference interpreter.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there are no streams"))]
+    #[cfg_attr(
+        not(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift"))),
+        allow(unused_variables, reason = "there are no streams")
+    )]
     pub fn new(launch: &Launch<'_>, options: &LoweringOptions) -> Option<Self> {
         let gprs = usize::from(launch.program.gprs).clamp(1, ctm_isa::r700::GPRS);
         let mut given = vec![false; Var::COUNT];
@@ -100,9 +103,9 @@ impl Artifact {
         let reads_back = spaces.into_iter().any(reads);
         Some(Self {
             program,
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
             uniform: OnceLock::new(),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
             streams: Streams::new(options),
             reads_back,
         })

@@ -12,7 +12,7 @@ use crate::runtime::batches::{EndedAt, Launched, Result, each_lane, written};
 use crate::runtime::direct;
 use crate::runtime::wavefronts::{Done, Wavefronts};
 use crate::runtime::worker::Job;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use crate::{
     codegen::x86::{
         masked::exists,
@@ -31,7 +31,7 @@ use ctm_exec::rows::survive;
 use ctm_exec::watch::Watch;
 use ctm_exec::{Counters, Fault, FaultKind, GroupSize, Position};
 use ctm_ir::lower::r700::{epilogues, waves_per_group};
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use ctm_ir::masked::Fetch;
 use ctm_isa::r700::program::Stage;
 use std::borrow::Cow;
@@ -172,7 +172,7 @@ impl Launched for R700<'_> {
         self.memory.outputs_alias_inputs()
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     fn stream(&mut self, of: &Wavefronts<'_>) -> Option<Counters> {
         let Self { launch, artifact, .. } = *self;
         let is_plain = launch.rows.is_empty() && launch.divisor.is_none() && launch.covered.is_none() && !launch.once;
@@ -313,7 +313,7 @@ impl Launched for R700<'_> {
 }
 
 /// A texture whose nearest texels are sampled as whole texels, clamped to its edges.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 fn texture(memory: &dyn Memory, (resource, sampler): (u8, u8)) -> Option<Texture> {
     let texture = memory.texture(resource)?;
     let sampler = memory.sampler(sampler).unwrap_or_default();

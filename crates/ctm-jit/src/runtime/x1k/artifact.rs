@@ -8,7 +8,7 @@ use crate::launch::wavefronts::places::row_element;
 use crate::launch::wavefronts::wave;
 use crate::passes::table::Pass;
 use crate::runtime::options::LoweringOptions;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use crate::runtime::streams::Streams;
 use ctm_exec::Counters;
 use ctm_exec::x1k::Launch;
@@ -68,10 +68,10 @@ pub fn with_masks(graph: &Code, is_joint: bool, given: &[bool]) -> CompiledProgr
 /// A program, ready to run.
 pub struct Artifact {
     /// The program as a stream, if it is one; made when first needed.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     pub uniform: OnceLock<Option<crate::stream::uniform::Uniform>>,
     /// Its code for launches without masks.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     pub streams: Streams,
     /// Its form for one group at a time.
     pub code: Code,
@@ -120,7 +120,10 @@ impl Artifact {
         self.careful.get_or_init(|| Self::relying(launch, options, false).map(Box::new)).as_deref()
     }
 
-    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there are no streams"))]
+    #[cfg_attr(
+        not(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift"))),
+        allow(unused_variables, reason = "there are no streams")
+    )]
     fn of(launch: &Launch<'_>, options: &LoweringOptions, relies: bool) -> Option<Self> {
         let code = lower_launch(launch, Asked { counts: launch.counters, relies })?;
         let stored = epilogues::stored(launch)?;
@@ -131,9 +134,9 @@ impl Artifact {
         launch.rows.iter().map(row_element).for_each(|element| given[usize::from(element)] = true);
         stored.iter().for_each(|(var, _)| given[var.index()] = true);
         Some(Self {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
             uniform: OnceLock::new(),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
             streams: Streams::new(options),
             program: OnceLock::new(),
             counts: launch.counters,

@@ -15,7 +15,7 @@ use crate::runtime::batches::{EndedAt, Launched, Result, each_lane, written};
 use crate::runtime::direct::Direct;
 use crate::runtime::wavefronts::{Done, Wavefronts};
 use crate::runtime::worker::Job;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use crate::{
     codegen::x86::stream::{InputView, Surfaces},
     runtime::streams,
@@ -166,7 +166,7 @@ impl Launched for X1k<'_> {
         self.memory.outputs_alias_inputs()
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     fn stream(&mut self, of: &Wavefronts<'_>) -> Option<Counters> {
         let Self { launch, artifact, .. } = *self;
         let Artifact { streams: own, code, .. } = artifact;

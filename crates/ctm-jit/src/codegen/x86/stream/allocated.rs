@@ -20,7 +20,7 @@ impl Chosen {
     pub fn allocate(&self, options: KernelOptions) -> Option<Allocated<'_>> {
         let instances = self.instances(options.tile);
         // Results without a register may need all scratch registers.
-        let least = self.target.all_registers - SCRATCH;
+        let least = self.target.tile_registers - SCRATCH;
         let (registers, count) = [(self.register_count(), 0), (least, u64::MAX)]
             .into_iter()
             .find_map(|(count, most)| Some((self.registers(&instances, count, most)?, count)))?;
@@ -82,12 +82,21 @@ impl Allocated<'_> {
 
     /// Emits machine code.
     pub fn emit(&mut self) -> Vec<u8> {
+        if !self.0.of.target.has_encoder() {
+            #[cfg(feature = "cranelift")]
+            return crate::codegen::cranelift::emit_tiles(&self.0);
+            #[cfg(not(feature = "cranelift"))]
+            return Vec::new();
+        }
         self.0.everything();
         std::mem::replace(&mut self.0.asm, Asm::new(self.0.of.target.isa)).finish()
     }
 
-    /// The kernel of this code; `None`: memory cannot be made executable.
+    /// The kernel of this code; `None`: there is none, or memory cannot be made executable.
     pub fn kernel(self, bytes: &[u8]) -> Option<Kernel> {
+        if bytes.is_empty() {
+            return None;
+        }
         let Emit { of, options, slots, layout, transposed, .. } = self.0;
         Some(Kernel {
             target: of.target,

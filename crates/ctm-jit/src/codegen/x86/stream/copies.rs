@@ -1,6 +1,6 @@
 //! Programs that only move elements from arrays to others of the same form: no code need run.
 
-use super::super::transfer::{Stored, Way};
+use super::super::transfer::{Stored, Way, is_wide};
 use super::panels::{covered, part};
 use super::run::{Rect, Surfaces};
 use super::types::{Chosen, Copies, Kernel, Load, Sum};
@@ -60,7 +60,7 @@ impl Kernel {
     /// `false`, and no effect.
     pub(super) fn copy(&self, rect: &Rect, surfaces: &Surfaces<'_>, past_caches: bool) -> bool {
         let Some(Copies(inputs)) = self.copies else { return false };
-        let part = part(covered(self, rect));
+        let (part, is_wide) = (part(covered(self, rect)), is_wide(self.target.isa));
         let outputs = surfaces.outputs.iter().zip(inputs).filter_map(|(to, input)| Some((to.as_ref()?, input)));
         let pairs = outputs.map(|(to, input)| {
             let (input, sum) = input?;
@@ -71,7 +71,7 @@ impl Kernel {
             let [in_tiles, to_tiles] = [&from.stored, &to.stored].map(|of| of.as_ref().is_some_and(Stored::has_tiles));
             let stored = if in_tiles { from.stored.as_ref()? } else { to.stored.as_ref()? };
             let moves = alike && inside && !(in_tiles && to_tiles) && (!sums || stored.whole_blocks(&part) == part);
-            moves.then_some((from, to, stored, Way { reads: in_tiles, past_caches, sums }))
+            moves.then_some((from, to, stored, Way { reads: in_tiles, past_caches, sums, is_wide }))
         });
         let Some(pairs) = pairs.collect::<Option<Vec<_>>>() else { return false };
         for (from, to, stored, way) in pairs {

@@ -16,7 +16,7 @@ use ctm_x86::{Asm, CVT_I32_F32, Cond, Gpr, Int, MUL, RAX, RBP, RBX, RDI, Rm};
 use rustc_hash::FxHashMap as Map;
 
 /// Code under construction.
-pub(super) struct Emit<'a> {
+pub(in crate::codegen) struct Emit<'a> {
     pub of: &'a Chosen,
     pub options: KernelOptions,
     /// The location of each vector's instances.
@@ -38,7 +38,7 @@ pub(super) struct Emit<'a> {
 
 /// One vector of a tile.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TileVector {
+pub(in crate::codegen) struct TileVector {
     pub row: u8,
     pub column: u8,
 }
@@ -94,7 +94,7 @@ impl Emit<'_> {
     /// Assigns locations to all values; vectors, literals and constants have `count` registers together.
     pub fn lay_out(&mut self, registers: &SingleAllocation, count: u8) {
         let of = self.of;
-        self.lean = count > of.target.all_registers - SCRATCH;
+        self.lean = count > of.target.tile_registers - SCRATCH;
         let mut next = (slot_at(self.slots.len()) + 63) & !63;
         let mut take = |rows: usize| {
             let at = next;

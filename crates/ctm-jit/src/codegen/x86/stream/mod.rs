@@ -45,14 +45,14 @@ pub use types::{Chosen, Geometry, Kernel, KernelOptions, Tile};
 
 mod allocated;
 mod copies;
-mod emit;
+pub(in crate::codegen) mod emit;
 mod lines;
 mod memory;
 mod panels;
 mod run;
 mod slots;
 mod tiles;
-mod types;
+pub(in crate::codegen) mod types;
 
 impl Chosen {
     /// Puts instructions in order. `starts`: values of variables that are live at the start and not 0.
@@ -111,7 +111,7 @@ impl Chosen {
     }
 
     /// The address of the constants that a number of the program points to.
-    fn relative_constants(&self, number: u16) -> Slot {
+    pub(in crate::codegen) fn relative_constants(&self, number: u16) -> Slot {
         let Number { depth, first, step } = self.prepared.numbers[usize::from(number)];
         let mut x = Linear { c: first.into(), ..Linear::default() };
         x.iterations[usize::from(depth)] = step.into();

@@ -5,6 +5,7 @@ use super::Frame;
 use super::panels::{Origin, Origins};
 use super::tiles::columns;
 use super::types::{Base, Geometry, Kernel, SLOT, Slot, at, bytes, slot_at, table};
+use crate::codegen::x86::mode::{forget_underflow, underflowed};
 use crate::codegen::x86::{CacheLine, flushing};
 use crate::launch::lanes::LANES;
 use crate::stream::affine::{LOOPS, Linear};
@@ -250,7 +251,7 @@ impl Kernel {
         fetches && outputs && self.constants <= constants.len()
     }
 
-    /// Runs tiles; `false`, and no effect, when they would reach outside of the arrays. `large`: panels of outputs are
+    /// Runs tiles; `false` when they would reach outside of the arrays, or a result may differ from the reference's: then all has to be run otherwise. `large`: panels of outputs are
     /// stored past the caches.
     pub fn run(&self, frame: &mut Frame, rect: &Rect, surfaces: &Surfaces<'_>, constants: &[u32], large: bool) -> bool {
         if rect.tiles == 0 || rect.rows == 0 || !self.is_inside(rect, surfaces, constants) {
@@ -271,16 +272,20 @@ impl Kernel {
         true
     }
 
-    /// Runs tiles whose elements are in place.
+    /// Runs tiles whose elements are in place; `false` when a result may differ from the reference's ([`underflowed`]).
     #[allow(unsafe_code, reason = "machine code is called")]
     fn run_piece(&self, frame: &mut Frame, rect: &Rect, origins: &Origins, constants: &[u32]) -> bool {
+        forget_underflow();
         frame.put(at::TILES, &rect.tiles.to_le_bytes());
         frame.put(at::ROWS_LEFT, &rect.rows.to_le_bytes());
         for (number, slot) in self.slots.iter().enumerate() {
             let Some(numbers) = self.steps(slot, rect, origins, constants) else { return false };
             frame.put(slot_at(number), numbers.map(i64::to_le_bytes).as_flattened());
         }
+        #[cfg(target_arch = "x86_64")]
         type Entry = unsafe extern "sysv64" fn(*mut CacheLine);
+        #[cfg(not(target_arch = "x86_64"))]
+        type Entry = unsafe extern "C" fn(*mut CacheLine);
         // SAFETY: the text is code that `emit` made for this signature; it is mapped executable, and `self` owns it.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
         // SAFETY: the frame has the layout's size. The code reads constants and inputs and writes outputs at the slots'
@@ -289,7 +294,7 @@ impl Kernel {
         // against the readable range when the program was analysed. Outputs are cells; other threads may write, but not
         // the same ones.
         flushing(|| unsafe { entry(frame.bytes.as_mut_ptr()) });
-        true
+        !underflowed()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The size of tiles, and the vectors with registers.
 
 use super::types::{Chosen, Lines, Load, Location, Tile, Varies, use_masks};
-use crate::codegen::target::Target;
+use crate::codegen::target::{SCRATCH, Target};
 use crate::codegen::x86::allocate::{Lives, SingleAllocation};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::stream::affine::{Fetch, Linear};
@@ -23,22 +23,31 @@ impl Chosen {
         columns(self.target.target, self.prepared.packed)
     }
 
+    /// Whether outputs can bypass the caches.
+    pub fn stores_past_caches(&self) -> bool {
+        self.target.has.stores_past_caches
+    }
+
     /// The most registers for vectors, literals and constants. Scratch registers that this program does not need count
     /// as well.
-    pub(super) fn register_count(&self) -> u8 {
+    pub(in crate::codegen) fn register_count(&self) -> u8 {
         let needs_third = !self.target.has_mask_registers() && !self.lines.iter().all(only_mends);
-        let scratch = if needs_third || !self.prepared.packed { 3 } else { 2 };
-        self.target.all_registers - scratch
+        let scratch = if needs_third || !self.prepared.packed { SCRATCH } else { SCRATCH - 1 };
+        self.target.tile_registers - scratch
     }
 
     /// The machine's register of a number: scratch registers that are not needed come last.
-    pub(super) fn isa_register(&self, number: u8) -> u8 {
+    pub(in crate::codegen) fn isa_register(&self, number: u8) -> u8 {
         let first_scratch = self.target.registers;
-        if number < first_scratch { number } else { self.target.all_registers - 1 - (number - first_scratch) }
+        if number < first_scratch || !self.target.has_encoder() {
+            number
+        } else {
+            self.target.all_registers - 1 - (number - first_scratch)
+        }
     }
 
     /// The dependence of each vector on row and column.
-    pub(super) fn varies(&self) -> Vec<Varies> {
+    pub(in crate::codegen) fn varies(&self) -> Vec<Varies> {
         let mut varies = vec![Varies::default(); self.selected.vectors];
         for (var, value) in &self.starts {
             if let Some(vector) = self.selected.vars[var.index()] {
@@ -119,12 +128,12 @@ impl Chosen {
     }
 
     /// Allocates registers, as long as vectors without one weigh no more than `most`.
-    pub(super) fn registers(&self, instances: &[u8], count: u8, most: u64) -> Option<SingleAllocation> {
+    pub(in crate::codegen) fn registers(&self, instances: &[u8], count: u8, most: u64) -> Option<SingleAllocation> {
         self.ranges.registers(&self.lives, instances, &self.varies, count, most)
     }
 
     /// The places at which vectors have to have registers, and up to where.
-    pub(super) fn lives(&self) -> Lives {
+    pub(in crate::codegen) fn lives(&self) -> Lives {
         // One unit runs all of a group with masks before the next one begins.
         let mut together = Vec::new();
         for lines in &self.lines {
@@ -140,7 +149,7 @@ impl Chosen {
     }
 
     /// The number of registers that each vector needs.
-    pub(super) fn instances(&self, tile: Tile) -> Vec<u8> {
+    pub(in crate::codegen) fn instances(&self, tile: Tile) -> Vec<u8> {
         let count = |v: &Varies| if v.rows { tile.rows } else { 1 } * if v.columns { tile.vectors } else { 1 };
         let mut instances: Vec<u8> = self.varies.iter().map(count).collect();
         self.in_place(tile).keys().for_each(|vector| instances[vector.index()] = 0);
@@ -148,7 +157,7 @@ impl Chosen {
     }
 
     /// Vectors that are read in place, as each instance has one use, with their addresses.
-    pub(super) fn in_place(&self, tile: Tile) -> Map<Vector, Location> {
+    pub(in crate::codegen) fn in_place(&self, tile: Tile) -> Map<Vector, Location> {
         let count = |v: Varies| if v.rows { u32::from(tile.rows) } else { 1 } * if v.columns { u32::from(tile.vectors) } else { 1 };
         // The address of each, the uses of its instances, and the instructions with these uses.
         let mut found: Map<Vector, (Location, u32, u32)> = Map::default();
@@ -199,7 +208,7 @@ impl Chosen {
     }
 
     /// In the plain form: lane 4a + b is column `quarters * b + a`, which saves permutations when elements have four channels.
-    pub(super) fn transposed(&self) -> bool {
+    pub(in crate::codegen) fn transposed(&self) -> bool {
         let mut inputs = self.loads.iter().filter(|load| !load.fetch.is_uniform());
         !self.prepared.packed
             && (inputs.any(|load| self.geometry.input(&load.fetch) == 4) || self.geometry.outputs.contains(&4))
@@ -221,6 +230,6 @@ fn only_mends(lines: &Lines) -> bool {
 }
 
 /// Columns of a vector.
-pub(super) const fn columns(target: &Target, packed: bool) -> u32 {
+pub(in crate::codegen) const fn columns(target: &Target, packed: bool) -> u32 {
     target.lanes as u32 / if packed { 4 } else { 1 }
 }

@@ -12,7 +12,7 @@ use ctm_x86::Gpr;
 use memmap2::Mmap;
 
 /// Offsets in the frame.
-pub(super) mod at {
+pub(in crate::codegen) mod at {
     /// Pointer to the floating-point constants.
     pub const CONSTANTS: i32 = 0;
     /// Tiles of a row.
@@ -45,7 +45,7 @@ pub struct KernelOptions {
 
 /// The origin of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Base {
+pub(in crate::codegen) enum Base {
     /// The first element of an input.
     Input(u8),
     /// The first element of an output.
@@ -58,12 +58,12 @@ pub(super) enum Base {
 
 /// An address or a number that moves in fixed steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Slot {
-    pub(super) base: Base,
+pub(in crate::codegen) struct Slot {
+    pub(in crate::codegen) base: Base,
     /// The column of an element (of an input, its constant part apart, which the code adds), the number of a constant, or the number itself.
-    pub(super) x: Linear,
+    pub(in crate::codegen) x: Linear,
     /// The row of an element.
-    pub(super) y: Linear,
+    pub(in crate::codegen) y: Linear,
 }
 
 /// The channels of each surface's elements, 1, 2 or 4; 0: there is no array. The code sees all elements as
@@ -78,35 +78,35 @@ pub struct Geometry {
 
 impl Geometry {
     /// Channels of the elements that a fetch reads.
-    pub(super) const fn input(&self, fetch: &Fetch) -> u8 {
+    pub(in crate::codegen) const fn input(&self, fetch: &Fetch) -> u8 {
         self.inputs[fetch.input as usize]
     }
 }
 
 /// Bytes of an element of `channels` channels.
-pub(super) const fn bytes(channels: u8) -> i32 {
+pub(in crate::codegen) const fn bytes(channels: u8) -> i32 {
     4 * channels as i32
 }
 
 /// Machine code for tiles.
 pub struct Kernel {
-    pub(super) target: X86Target,
-    pub(super) text: Mmap,
+    pub(in crate::codegen) target: X86Target,
+    pub(in crate::codegen) text: Mmap,
     /// The columns of a tile.
     pub columns: u32,
     /// The options that it was compiled for.
     pub options: KernelOptions,
     /// Dwords of the constants that it may read.
-    pub(super) constants: usize,
+    pub(in crate::codegen) constants: usize,
     /// Its slots.
-    pub(super) slots: Vec<Slot>,
+    pub(in crate::codegen) slots: Vec<Slot>,
     /// The geometry that it was compiled for.
     pub geometry: Geometry,
-    pub(super) fetches: Vec<Fetch>,
-    pub(super) layout: FrameLayout,
-    pub(super) packed: bool,
-    pub(super) transposed: bool,
-    pub(super) copies: Option<Copies>,
+    pub(in crate::codegen) fetches: Vec<Fetch>,
+    pub(in crate::codegen) layout: FrameLayout,
+    pub(in crate::codegen) packed: bool,
+    pub(in crate::codegen) transposed: bool,
+    pub(in crate::codegen) copies: Option<Copies>,
 }
 
 #[cfg(test)]
@@ -119,88 +119,88 @@ impl Kernel {
 
 /// Offsets in the frame, after the slots.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FrameLayout {
+pub(in crate::codegen) struct FrameLayout {
     /// Rows of permutations.
-    pub(super) tables: i32,
+    pub(in crate::codegen) tables: i32,
     /// Masks 2 and 3, on AVX2.
-    pub(super) masks: i32,
+    pub(in crate::codegen) masks: i32,
     /// Column of each lane, as integers; one row for each vector side by side.
-    pub(super) lanes: i32,
+    pub(in crate::codegen) lanes: i32,
     /// Vectors without a register.
-    pub(super) spills: i32,
-    pub(super) size: i32,
+    pub(in crate::codegen) spills: i32,
+    pub(in crate::codegen) size: i32,
 }
 
 /// Numbers of a slot: its present value; its steps to the next tile, from the end of a row of tiles to the first tile
 /// of the next, and to the next iteration of each loop.
-pub(super) const SLOT: usize = 3 + LOOPS;
+pub(in crate::codegen) const SLOT: usize = 3 + LOOPS;
 
-pub(super) const fn slot_at(slot: usize) -> i32 {
+pub(in crate::codegen) const fn slot_at(slot: usize) -> i32 {
     at::SLOTS + (8 * SLOT * slot) as i32
 }
 
-pub(super) const TILE_STEP: i32 = 8;
-pub(super) const ROW_STEP: i32 = 16;
-pub(super) const fn iteration_step(depth: usize) -> i32 {
+pub(in crate::codegen) const TILE_STEP: i32 = 8;
+pub(in crate::codegen) const ROW_STEP: i32 = 16;
+pub(in crate::codegen) const fn iteration_step(depth: usize) -> i32 {
     24 + 8 * depth as i32
 }
 
 /// The instructions of a block in groups: those with mask registers are emitted unit by unit, others instruction by instruction.
-pub(super) type Lines = Vec<Vec<Lir>>;
+pub(in crate::codegen) type Lines = Vec<Vec<Lir>>;
 
 /// Whether some instructions of a group use mask registers.
-pub(super) fn use_masks(group: &[Lir]) -> bool {
+pub(in crate::codegen) fn use_masks(group: &[Lir]) -> bool {
     group.iter().any(Lir::uses_masks)
 }
 
 /// A program for streams, with its instructions chosen.
 pub struct Chosen {
-    pub(super) target: X86Target,
+    pub(in crate::codegen) target: X86Target,
     /// The program.
     pub prepared: Prepared,
-    pub(super) items: Vec<Item>,
+    pub(in crate::codegen) items: Vec<Item>,
     /// The variables that are live at the start.
-    pub(super) live_in: Vec<Var>,
+    pub(in crate::codegen) live_in: Vec<Var>,
     /// Its instructions in their order, and the vectors of variables, which come first.
-    pub(super) selected: SelectedCode,
-    pub(super) lines: Vec<Lines>,
-    pub(super) loads: Vec<Load>,
-    pub(super) ranges: Ranges,
+    pub(in crate::codegen) selected: SelectedCode,
+    pub(in crate::codegen) lines: Vec<Lines>,
+    pub(in crate::codegen) loads: Vec<Load>,
+    pub(in crate::codegen) ranges: Ranges,
     /// The variables that are not 0 at the start, with their values.
-    pub(super) starts: Vec<(Var, Linear)>,
-    pub(super) geometry: Geometry,
+    pub(in crate::codegen) starts: Vec<(Var, Linear)>,
+    pub(in crate::codegen) geometry: Geometry,
     /// The dependence of each vector on row and column.
-    pub(super) varies: Vec<Varies>,
-    pub(super) lives: Lives,
+    pub(in crate::codegen) varies: Vec<Varies>,
+    pub(in crate::codegen) lives: Lives,
 }
 
 /// A channel of a fetch.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Load {
-    pub(super) fetch: Fetch,
+pub(in crate::codegen) struct Load {
+    pub(in crate::codegen) fetch: Fetch,
     /// The number of the fetch in the program.
-    pub(super) number: usize,
-    pub(super) channel: u8,
+    pub(in crate::codegen) number: usize,
+    pub(in crate::codegen) channel: u8,
 }
 
 /// The instances of a vector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Varies {
-    pub(super) rows: bool,
-    pub(super) columns: bool,
+pub(in crate::codegen) struct Varies {
+    pub(in crate::codegen) rows: bool,
+    pub(in crate::codegen) columns: bool,
 }
 
 impl Varies {
-    pub(super) const ALL: Self = Self { rows: true, columns: true };
+    pub(in crate::codegen) const ALL: Self = Self { rows: true, columns: true };
 
-    pub(super) const fn with(self, other: Self) -> Self {
+    pub(in crate::codegen) const fn with(self, other: Self) -> Self {
         Self { rows: self.rows || other.rows, columns: self.columns || other.columns }
     }
 }
 
 /// The location of an instance of a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Location {
+pub(in crate::codegen) enum Location {
     Register(u8),
     Row(i32),
     /// In memory that the program reads: this load.
@@ -212,19 +212,19 @@ pub(super) enum Location {
 
 /// The effect of such a program: the input whose elements each output gets, and the change of their numbers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Copies(pub(super) [Option<(u8, Sum)>; OUTPUTS]);
+pub(in crate::codegen) struct Copies(pub(in crate::codegen) [Option<(u8, Sum)>; OUTPUTS]);
 
 /// The change of numbers. Elements of 8 and 16 bits are unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sum {
+pub(in crate::codegen) struct Sum {
     /// Zero is added.
-    pub(super) adds: bool,
+    pub(in crate::codegen) adds: bool,
     /// All NaNs become canonical.
-    pub(super) one_nan: bool,
+    pub(in crate::codegen) one_nan: bool,
 }
 
 /// Rows of permutations in the frame.
-pub(super) mod table {
+pub(in crate::codegen) mod table {
     /// From columns to lanes.
     pub const READ: usize = 0;
     /// From lanes to columns.
@@ -238,4 +238,4 @@ pub(super) mod table {
 }
 
 /// The registers that count the iterations of loops, by depth; slots get those that are free.
-pub(super) const ITERATIONS: [Gpr; LOOPS] = [12, 13, 14, 15];
+pub(in crate::codegen) const ITERATIONS: [Gpr; LOOPS] = [12, 13, 14, 15];

@@ -6,13 +6,17 @@ use super::panel::{Panel, PanelPart};
 use super::{LINE, Range};
 use crate::launch::CACHED_BYTES;
 use ctm_exec::arrays::Tiles;
-use ctm_exec::float::{INFINITY, NAN};
+use ctm_exec::float::{INFINITY, NAN, SIGN};
+#[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
     __m128i, __m256i, _MM_HINT_T0, _mm_prefetch, _mm256_and_si256, _mm256_andnot_si256, _mm256_blendv_epi8,
     _mm256_cmpeq_epi32, _mm256_cmpgt_epi32, _mm256_loadu_si256, _mm256_loadu2_m128i, _mm256_permute2x128_si256,
     _mm256_set1_epi32, _mm256_setzero_si256, _mm256_storeu_si256, _mm256_storeu2_m128i, _mm256_stream_si256,
     _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
 };
+
+/// The smallest normal number.
+const LEAST: u32 = 1 << 23;
 
 /// A block.
 pub struct BlockShape {
@@ -43,11 +47,23 @@ pub struct Way {
     pub reads: bool,
     /// Writes begin at a line and bypass the caches; a fence has to follow.
     pub past_caches: bool,
-    /// Numbers become results of arithmetic: [`as_sums`].
+    /// Numbers become results of arithmetic: [`as_sum`].
     pub sums: bool,
+    /// By vectors of 256 bits: the processor has AVX2.
+    pub is_wide: bool,
 }
 
-/// `x + 0` in each dword: denormals and -0 become 0, and NaNs the one that arithmetic makes.
+/// `x + 0`: denormals and -0 become 0, and NaNs the one that arithmetic makes.
+const fn as_sum(x: u32) -> u32 {
+    match x & !SIGN {
+        0..LEAST => 0,
+        LEAST..=INFINITY => x,
+        _ => NAN,
+    }
+}
+
+/// [`as_sum`] in each dword.
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn as_sums(x: __m256i) -> __m256i {
     let infinity = _mm256_set1_epi32(INFINITY as i32);
@@ -59,9 +75,11 @@ fn as_sums(x: __m256i) -> __m256i {
 
 /// The prefetch distance in bytes of lines of tiles, in the order of addresses: processors continue that order by
 /// themselves; they do not predict the order in which a tile's lines are read.
+#[cfg(target_arch = "x86_64")]
 const PREFETCH_DISTANCE: usize = 4096;
 
 /// The prefetch distance in lines where rows of blocks are moved across tiles; measured.
+#[cfg(target_arch = "x86_64")]
 const LINES_AHEAD: usize = 16;
 
 /// An array's tiles, which consist of blocks.
@@ -138,7 +156,7 @@ impl Blocks {
     ///
     /// # Safety
     ///
-    /// The processor has AVX2. The source may be read, and the destination written: elements of arrays while other
+    /// The processor has AVX2 if `way` relies on it. The source may be read, and the destination written: elements of arrays while other
     /// threads write others.
     pub unsafe fn transfer(
         &self,
@@ -151,16 +169,71 @@ impl Blocks {
             let place = panel.offset([part.x.start, part.y.start], self.shape.element_bytes);
             if self.are_held(&part, array.1, panel, bytes.saturating_sub(place)) {
                 let to = (first.wrapping_add(place), panel.row_bytes);
-                let fills_lines = way.reads && way.past_caches && to.0.addr().is_multiple_of(LINE);
-                // SAFETY: as above, and both sides hold the blocks.
-                unsafe {
-                    match self.shape.element_bytes {
-                        2 if fills_lines => self.read_lines(part, array.0, to),
-                        2 => self.move_tile::<4, 8>(way, &part, array.0, to),
-                        4 => self.move_tile::<2, 8>(way, &part, array.0, to),
-                        8 => self.move_tile::<2, 4>(way, &part, array.0, to),
-                        _ => self.move_tile::<1, 4>(way, &part, array.0, to),
+                #[cfg(target_arch = "x86_64")]
+                if way.is_wide {
+                    let fills_lines = way.reads && way.past_caches && to.0.addr().is_multiple_of(LINE);
+                    // SAFETY: as above, and both sides hold the blocks.
+                    unsafe {
+                        match self.shape.element_bytes {
+                            2 if fills_lines => self.read_lines(part, array.0, to),
+                            2 => self.move_tile::<4, 8>(way, &part, array.0, to),
+                            4 => self.move_tile::<2, 8>(way, &part, array.0, to),
+                            8 => self.move_tile::<2, 4>(way, &part, array.0, to),
+                            _ => self.move_tile::<1, 4>(way, &part, array.0, to),
+                        }
                     }
+                    continue;
+                }
+                // SAFETY: as above, and both sides hold the blocks.
+                unsafe { self.move_rows(way, &part, array.0, to) }
+            }
+        }
+    }
+
+    /// Moves whole blocks, one row of each after the other.
+    ///
+    /// # Safety
+    ///
+    /// As of [`Self::transfer`]; and all blocks are there.
+    unsafe fn move_rows(&self, way: Way, part: &PanelPart, array: *mut u8, to: (*mut u8, usize)) {
+        // SAFETY: as above.
+        unsafe {
+            match self.shape.columns * self.shape.element_bytes {
+                8 => self.move_rows_of::<8>(way, part, array, to),
+                16 => self.move_rows_of::<16>(way, part, array, to),
+                _ => self.move_rows_of::<LINE>(way, part, array, to),
+            }
+        }
+    }
+
+    /// The same where the row of a block has this many bytes.
+    ///
+    /// # Safety
+    ///
+    /// As of [`Self::transfer`]; and all blocks are there.
+    unsafe fn move_rows_of<const BYTES: usize>(
+        &self,
+        way: Way,
+        part: &PanelPart,
+        array: *mut u8,
+        (panel, row_bytes): (*mut u8, usize),
+    ) {
+        let columns = &self.tiles.columns[part.x.start as usize..part.x.end as usize];
+        let rows = &self.tiles.rows[part.y.start as usize..part.y.end as usize];
+        for (n, &row) in rows.iter().enumerate() {
+            for (m, &column) in columns.iter().step_by(self.shape.columns as usize).enumerate() {
+                let inside = array.wrapping_add(self.tiles.folded(column, row) as usize).cast::<[u8; BYTES]>();
+                let beside = panel.wrapping_add(n * row_bytes + m * BYTES).cast::<[u8; BYTES]>();
+                let (from, to) = if way.reads { (inside, beside) } else { (beside, inside) };
+                // SAFETY: the columns and rows are those of whole blocks, which have these bytes on both sides.
+                unsafe {
+                    let mut bytes = from.read_unaligned();
+                    if way.sums {
+                        for dword in bytes.as_chunks_mut().0 {
+                            *dword = as_sum(u32::from_le_bytes(*dword)).to_le_bytes();
+                        }
+                    }
+                    to.write_unaligned(bytes);
                 }
             }
         }
@@ -172,6 +245,7 @@ impl Blocks {
     /// # Safety
     ///
     /// As of [`Self::transfer`]; and all blocks are there.
+    #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     unsafe fn read_lines(&self, mut part: PanelPart, array: *mut u8, (panel, row_bytes): (*mut u8, usize)) {
         const COLUMNS: usize = LINE / 2;
@@ -207,7 +281,7 @@ impl Blocks {
         if !part.x.is_empty() {
             let to = (panel.wrapping_add(lines * LINE), row_bytes);
             // SAFETY: as above.
-            unsafe { self.move_tile::<4, 8>(Way { reads: true, ..Way::default() }, &part, array, to) }
+            unsafe { self.move_tile::<4, 8>(Way { reads: true, is_wide: true, ..Way::default() }, &part, array, to) }
         }
     }
 
@@ -217,6 +291,7 @@ impl Blocks {
     /// # Safety
     ///
     /// As of [`Self::transfer`]; and all blocks are there.
+    #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     unsafe fn move_tile<const ROWS: usize, const STEP: usize>(
         &self,

@@ -12,9 +12,9 @@ use ctm_exec::arrays::{Elements, Form};
 use ctm_x86::simd::with;
 pub use numbers::scaled;
 use numbers::{Load, Store};
+use panel::prefetch;
 pub use panel::{Area, Panel, PanelPart};
 pub use rows::TileRows;
-use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch, _mm_sfence};
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
@@ -123,7 +123,7 @@ impl Stored {
             let array = (bytes.as_ptr().cast_mut(), bytes.len());
             // SAFETY: streams are run where the processor has their instruction set; blocks are read from the array and written to the panel.
             unsafe {
-                let way = Way { reads: true, ..Way::default() };
+                let way = Way { reads: true, is_wide: is_wide(isa), ..Way::default() };
                 blocks.transfer(way, PanelPart { x, y }, array, (panel, elements.as_mut_ptr(), elements.len()));
                 with(isa, Load(self.form, elements, numbers));
             }
@@ -131,8 +131,7 @@ impl Stored {
             for (y, to) in part.y.clone().zip(to.chunks_exact_mut(panel.row_bytes)) {
                 let (row, below) = (self.place(part.x.start, y), self.place(part.x.start, y + 1));
                 for line in (0..part.x.len() * self.element_bytes as usize).step_by(LINE) {
-                    // SAFETY: all x86-64 processors have it, and any address is allowed.
-                    unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().wrapping_add(below + line).cast()) }
+                    prefetch(bytes.as_ptr().wrapping_add(below + line));
                 }
                 // SAFETY: streams are run where the processor has their instruction set.
                 unsafe { with(isa, Load(self.form, &bytes[row..], to)) };
@@ -163,7 +162,8 @@ impl Stored {
             let (numbers, elements) = from[..panel.bytes].split_at_mut(self.split(panel));
             // SAFETY: streams are run where the processor has their instruction set.
             unsafe { with(isa, Store(self.form, numbers, elements)) };
-            return self.write_elements(cells, part, panel, elements, Way { past_caches: large, ..Way::default() });
+            let way = Way { past_caches: large, is_wide: is_wide(isa), ..Way::default() };
+            return self.write_elements(cells, part, panel, elements, way);
         }
         for (y, from) in part.y.clone().zip(from.chunks_exact(panel.row_bytes)) {
             let (place, bytes) = (self.place(part.x.start, y), part.x.len() * self.element_bytes as usize);
@@ -222,7 +222,7 @@ impl Stored {
         let mut whole = self.whole_blocks(part);
         debug_assert!(!way.sums || whole == *part, "what lies in a part of a block is moved as it is");
         match &self.blocks {
-            // SAFETY: streams are run where the processor has AVX2; both sides may be read, and the side that is written may be written.
+            // SAFETY: with `is_wide` the processor has AVX2; both sides may be read, and the side that is written may be written.
             Some(blocks) => unsafe { blocks.transfer(way, whole.clone(), array, elements) },
             None => whole.x = part.x.end..part.x.end,
         }
@@ -260,6 +260,14 @@ impl Stored {
 /// Ends stores that bypass the caches.
 #[allow(unsafe_code, reason = "an instruction is asked for")]
 pub fn fence() {
+    #[cfg(target_arch = "x86_64")]
     // SAFETY: all x86-64 processors have it.
-    unsafe { _mm_sfence() }
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
+}
+
+/// Whether blocks are moved by vectors of 256 bits.
+pub const fn is_wide(isa: Isa) -> bool {
+    cfg!(target_arch = "x86_64") && !matches!(isa, Isa::Four)
 }

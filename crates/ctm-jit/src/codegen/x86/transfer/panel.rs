@@ -1,6 +1,5 @@
 //! Panels: parts of arrays, row by row, which code reads and writes.
 
-use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use std::ops::Range;
 
 /// The distance in rows of prefetched lines.
@@ -64,7 +63,6 @@ impl Panel {
 
     /// Copies elements of `area` from rows whose element (0, 0) would begin at `origin`; outside of `there` the nearest
     /// element at the edge is repeated.
-    #[allow(unsafe_code, reason = "lines are asked for")]
     pub fn copy(&self, from: &[u8], [origin, pitch]: [i64; 2], there: Area, area: Area, to: &mut [u8]) {
         let ([[left, right], [top, bottom]], [[first, last], rows]) = (there, area);
         let size = self.row_bytes as i64 / self.pitch;
@@ -75,8 +73,7 @@ impl Panel {
             let y = y.clamp(top, bottom);
             // Rows are far apart, and no processor predicts the next one.
             let ahead = from.as_ptr().wrapping_add(place(left.max(first), y + ROWS_AHEAD));
-            // SAFETY: all x86-64 processors have it, and any address is allowed.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(ahead.cast()) }
+            prefetch(ahead);
             let mut x = first;
             while x <= last {
                 let count = if side_by_side.contains(&x) { side_by_side.end - x } else { 1 };
@@ -91,5 +88,17 @@ impl Panel {
     /// The offset of an element of `element_bytes` bytes in the panel.
     pub fn offset(&self, [x, y]: [u32; 2], element_bytes: u32) -> usize {
         (y - self.first[1]) as usize * self.row_bytes + ((x - self.first[0]) * element_bytes) as usize
+    }
+}
+
+/// Prefetches a line; elsewhere than on x86-64 nothing.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "processors decide themselves"))]
+#[allow(unsafe_code, reason = "an instruction is asked for")]
+pub fn prefetch(line: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: all x86-64 processors have it, and any address is allowed.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(line.cast());
     }
 }
