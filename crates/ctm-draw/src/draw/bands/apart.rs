@@ -65,7 +65,7 @@ mod tests {
             ShadeQuad { setup, quad, sample: None }
         };
         let quads: Vec<ShadeQuad> =
-            (0..3).flat_map(|setup| (0..100).map(move |n| quad(setup, 2 * n * 4099 % 9000 & !1))).collect();
+            (0..3).flat_map(|setup| (0..100).map(move |n| quad(setup, (2 * n * 4099 % 9000) & !1))).collect();
         let mut apart = Apart::default();
         let mut left = quads;
         for setup in 0..3 {
