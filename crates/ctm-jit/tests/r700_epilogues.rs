@@ -71,7 +71,7 @@ fn test(random: &mut Random) -> Epilogue {
     let [less, equal] = [Step::Less([colour, bound]), Step::Equal([bound, colour])].map(|step| list.step(step));
     let either = list.step(Step::Or([less, equal]));
     let last = [less, either, equal][random.bits() as usize % 3];
-    let last = if random.bits() % 2 == 0 { list.step(Step::Xor([last, all])) } else { last };
+    let last = if random.bits().is_multiple_of(2) { list.step(Step::Xor([last, all])) } else { last };
     list.finish(last);
     list
 }
