@@ -81,7 +81,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut targets = Targets::default();
     let slices = [0, u32::from(input.slices)];
     targets.colour[0] = Some(ColourTarget { bytes: &mut colours, layout: layout(4), format, size, slices });
-    let format = DepthFormat::ALL[usize::from(input.depth) % 7];
+    let format = DepthFormat::ALL[usize::from(input.depth) % DepthFormat::ALL.len()];
     let layout = layout(format.bytes() as u32);
     targets.depth = Some(DepthTarget { bytes: &mut depths, layout, format, size, slices });
     let call = Draw {
