@@ -11,7 +11,6 @@ mod rows;
 
 use self::lanes::LaneTest;
 use crate::output::blend::{self, blend};
-use crate::output::epilogue;
 use crate::output::watch::{Ending, Fragment, SampleTest, Watch};
 use crate::pixel::shade::{Exports, ShadeQuad};
 use crate::program::{Packed, Staged, Window};
@@ -225,11 +224,6 @@ impl<'a, 't> Merger<'a, 't> {
     /// The alpha test.
     pub(crate) const fn alpha_test(&self) -> Option<AlphaTest> {
         self.state.colour.alpha_test
-    }
-
-    /// The alpha test as a test of exports.
-    pub(crate) fn keeps(&self) -> Option<ctm_exec::epilogue::Epilogue> {
-        epilogue::of_alpha_test(self.state.colour.alpha_test.as_ref()?)
     }
 
     /// Whether nothing is left to do with pixels that passed the tests before the program: no colour is stored, if the program's are.

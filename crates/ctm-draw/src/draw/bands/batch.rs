@@ -1,7 +1,6 @@
 //! Quads of pieces on their way through the pixel program, to the mergers of bands.
 
 use super::apart::Apart;
-use super::late::LateBand;
 use super::{LEAST_FILLED, LEAST_MERGED, Over};
 use crate::lanes::Shape;
 use crate::output::merge::{Merger, Sources};
@@ -29,6 +28,18 @@ pub(super) fn staged_window<'w>(colours: &'w mut Staged, rect: Rect, outputs: u8
 /// Words for the lanes of quads side by side, without any.
 fn no_lanes(quads: &[ShadeQuad]) -> Vec<AtomicU64> {
     quads.chunks(16).map(|_| AtomicU64::new(0)).collect()
+}
+
+/// The pixels of a band where tests come after the program, and their launch.
+pub(super) struct LateBand {
+    pub(super) covered: Covered,
+    pub(super) starts: Starts,
+    /// The column and row of the launch's (0, 0).
+    pub(super) first: [i32; 2],
+    /// The outputs whose colours are used (bit n = output n).
+    pub(super) outputs: u8,
+    /// The launch stores its colours itself.
+    pub(super) is_merged: bool,
 }
 
 /// Quads that wait for the pixel program.

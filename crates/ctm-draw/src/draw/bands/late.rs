@@ -3,27 +3,13 @@
 //! No pixel of a piece depends on another one of it. So where a failed test leaves depth and stencil as they are, pixels are tested before the program without
 //! writes, the launch stores colours of the survivors itself, and these are tested once more, with writes. Elsewhere colours wait until the survivors are tested.
 
-use super::batch::{Batch, staged_window};
+use super::batch::{Batch, LateBand, staged_window};
 use crate::lanes::Shape;
 use crate::output::merge::Sources;
-use crate::pixel::band::Covered;
 use crate::pixel::shade::Shader;
-use crate::pixel::starts::Starts;
 use crate::program::LaunchOutput;
 use crate::setup::piece::Piece;
 use crate::state::DrawError;
-
-/// The pixels of a band, and their launch.
-pub(super) struct LateBand {
-    pub(super) covered: Covered,
-    pub(super) starts: Starts,
-    /// The column and row of the launch's (0, 0).
-    pub(super) first: [i32; 2],
-    /// The outputs whose colours are used (bit n = output n).
-    pub(super) outputs: u8,
-    /// The launch stores its colours itself.
-    pub(super) is_merged: bool,
-}
 
 impl Batch<'_, '_, '_, '_> {
     /// Draws them.

@@ -7,6 +7,7 @@ use crate::program::{QuadPlaces, Window};
 use crate::state::ColourState;
 use crate::surface::format::Colours;
 use crate::surface::targets::Open;
+use ctm_exec::epilogue::Epilogue;
 use ctm_exec::r700::TargetEpilogue;
 
 impl Plans {
@@ -33,6 +34,11 @@ impl<'t> Merger<'_, 't> {
             return None;
         }
         self.plans.epilogues(&self.state.colour, &self.open).filter(|all| !all.is_empty())
+    }
+
+    /// The alpha test as a test of exports.
+    pub(crate) fn keeps(&self) -> Option<Epilogue> {
+        epilogue::of_alpha_test(self.state.colour.alpha_test.as_ref()?)
     }
 
     /// The targets for a launch with their epilogues, whose row 0 is this row; and these.
