@@ -269,6 +269,17 @@ impl Case {
     }
 }
 
+impl Case {
+    /// Two ways made the same of all targets.
+    fn assert_alike(&self, [one, other]: [&[Vec<u8>]; 2], seed: u64) {
+        for (n, (format, layout)) in self.targets.iter().enumerate() {
+            let same = alike(*format, [&one[n], &other[n]]);
+            assert!(same.is_ok(), "seed {seed}, target {n}, {format:?}, {layout:?}: {same:?}");
+        }
+        assert!(one.last() == other.last(), "seed {seed}, {:?}", self.depth);
+    }
+}
+
 /// Whether two ways made the same of a target: bytes to the last step, numbers to the last bits of those that gradients are differences of.
 fn alike(format: ColourFormat, [one, other]: [&[u8]; 2]) -> Result<(), String> {
     if format.number == NumberType::Float {
@@ -317,11 +328,7 @@ fn both_ways_draw_the_same() {
         late += if case.kills || case.alpha_test.is_some() { rectangles - before } else { 0 };
         let (quads, expected) = case.draw(&jit, &programs, Way::Quads, true);
         assert_eq!(Counts { quads: 0, ..counts }, Counts { quads: 0, ..expected }, "seed {seed}");
-        for (n, (format, layout)) in case.targets.iter().enumerate() {
-            let same = alike(*format, [&whole[n], &quads[n]]);
-            assert!(same.is_ok(), "seed {seed}, target {n}, {format:?}, {layout:?}: {same:?}");
-        }
-        assert!(whole.last() == quads.last(), "seed {seed}, {:?}", case.depth);
+        case.assert_alike([&whole, &quads], seed);
         // Hidden quads count as if they had run.
         assert_eq!(case.draw(&jit, &programs, Way::Alone, true), (whole.clone(), counts), "seed {seed}, hidden");
         // The engine and the number of threads make no difference at all.
@@ -359,11 +366,7 @@ fn small_triangles_are_merged_as_their_quads_are() {
         let (all, counts) = case.draw(&jit, &programs, Way::Alone, true);
         let (quads, expected) = case.draw(&jit, &programs, Way::Quads, true);
         assert_eq!(Counts { quads: 0, ..counts }, Counts { quads: 0, ..expected }, "seed {seed}");
-        for (n, (format, layout)) in case.targets.iter().enumerate() {
-            let same = alike(*format, [&all[n], &quads[n]]);
-            assert!(same.is_ok(), "seed {seed}, target {n}, {format:?}, {layout:?}: {same:?}");
-        }
-        assert!(all.last() == quads.last(), "seed {seed}, {:?}", case.depth);
+        case.assert_alike([&all, &quads], seed);
         assert_eq!(case.draw(&jit, &programs, Way::Alone, false), (all.clone(), counts), "seed {seed}, threads");
         assert_eq!(case.draw(&Interp, &programs, Way::Alone, true), (all, counts), "seed {seed}, interpreter");
     }

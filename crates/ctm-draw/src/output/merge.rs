@@ -12,7 +12,7 @@ mod rows;
 use self::lanes::LaneTest;
 use crate::output::blend::{self, blend};
 use crate::output::watch::{Ending, Fragment, SampleTest, Watch};
-use crate::pixel::shade::{Exports, ShadeQuad};
+use crate::pixel::shade::{Exports, ShadeQuad, count_covered};
 use crate::program::{Packed, Staged, Window};
 use crate::raster::QuadCoverage;
 use crate::rect::Rect;
@@ -474,14 +474,13 @@ impl<'a, 't> Merger<'a, 't> {
             }
         }
         if has_targets {
-            let covered = quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count() as u64;
-            self.pixels_written += covered - dropped;
+            self.pixels_written += count_covered(quads) - dropped;
         }
     }
 
     /// Counts the covered pixels of quads that a launch has merged.
     pub(crate) fn count_written(&mut self, quads: &[ShadeQuad]) {
-        let covered = quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count() as u64;
+        let covered = count_covered(quads);
         self.pixels_written += if self.plans.of.iter().any(Option::is_some) { covered } else { 0 };
     }
 

@@ -34,6 +34,11 @@ pub(crate) struct ShadeQuad {
     pub(crate) sample: Option<u8>,
 }
 
+/// The count of covered pixels of quads.
+pub(crate) fn count_covered(quads: &[ShadeQuad]) -> u64 {
+    quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count() as u64
+}
+
 /// Where in the window a pixel's value is evaluated, in units.
 fn place(raster: &RasterState, place: Place, at: [i32; 2], mask: u8, sample: Option<u8>) -> [i64; 2] {
     let centre = raster.centre();

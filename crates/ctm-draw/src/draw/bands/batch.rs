@@ -5,7 +5,7 @@ use super::{LEAST_FILLED, LEAST_MERGED, Over};
 use crate::lanes::Shape;
 use crate::output::merge::{Merger, Sources};
 use crate::pixel::band::Covered;
-use crate::pixel::shade::{Exports, PER_LAUNCH, Scratch, ShadeQuad, Shader};
+use crate::pixel::shade::{Exports, PER_LAUNCH, Scratch, ShadeQuad, Shader, count_covered};
 use crate::pixel::starts::Starts;
 use crate::program::{LaunchOutput, Packed, Staged, Window};
 use crate::raster::QuadCoverage;
@@ -346,9 +346,8 @@ impl Batch<'_, '_, '_, '_> {
     }
 
     fn count_shaded(&mut self, quads: &[ShadeQuad]) {
-        let covered = quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count();
         self.shaded[0] += quads.len() as u64;
-        self.shaded[1] += covered as u64;
+        self.shaded[1] += count_covered(quads);
     }
 
     /// Draws quads by launches that merge them with the targets themselves, as long as many of them have places of their own. Leaves the others, in order.

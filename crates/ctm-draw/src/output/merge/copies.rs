@@ -14,7 +14,9 @@ impl Merger<'_, '_> {
         let are_alike = depth.format.bytes() == to.colours.bytes() && depth.format.bytes() <= LARGEST;
         let is_inspected = self.watch.is_some() || self.losses.is_some();
         let is_plain = self.early && !is_inspected && !self.state.colour.resolve && !self.tests();
-        self.state.depth.copy.filter(|_| is_plain && are_alike && self.state.raster.samples.count == 1)
+        let is_of_one =
+            |copy: &DepthCopy| self.state.raster.samples.count == 1 && (copy.first_covered || copy.sample == 0);
+        self.state.depth.copy.filter(|copy| is_plain && are_alike && is_of_one(copy))
     }
 
     /// Whether pixels in layer 0 are copied by [`Self::copy_row`].
@@ -26,7 +28,6 @@ impl Merger<'_, '_> {
     pub(crate) fn copy_row(&mut self, y: i32, [left, right]: [i32; 2]) {
         let Some(copy) = self.plain_copy() else { return };
         let (Some(depth), Some(to)) = (&self.open.depth, &mut self.open.colour[0]) else { return };
-        let sample = if copy.first_covered { 0 } else { u32::from(copy.sample).min(7) };
         let size = depth.format.bytes();
         let field = |is_copied: bool, bits: u64| if is_copied { bits } else { 0 };
         let mask = field(copy.depth, depth.format.pack(0, u32::MAX, 0))
@@ -40,7 +41,7 @@ impl Merger<'_, '_> {
         let (mut from, mut old) = ([0; LARGEST * TOGETHER], [0; LARGEST * TOGETHER]);
         for x in (left..right).step_by(TOGETHER) {
             let bytes = size * ((right - x) as usize).min(TOGETHER);
-            depth.surface.read_row([x, y], sample, &mut from[..bytes]);
+            depth.surface.read_row([x, y], 0, &mut from[..bytes]);
             to.surface.read_row([x, y], 0, &mut old[..bytes]);
             for (old, from) in old.as_chunks_mut::<8>().0.iter_mut().zip(from.as_chunks::<8>().0) {
                 let [before, new] = [*old, *from].map(u64::from_le_bytes);
