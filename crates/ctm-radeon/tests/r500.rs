@@ -12,6 +12,7 @@ use ctm_radeon::packets::r500::{LoadVbpntr, R580, RV530, VertexArray};
 use ctm_radeon::packets::{Kind, Packets};
 use ctm_radeon::replay::Replay;
 use ctm_radeon::text::{assemble_for, disassemble_for};
+use ctm_testkit::seeded::Random;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -308,15 +309,6 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % most.max(1)
-    }
-}
-
 /// Says which case a panic belongs to.
 struct Case(u64);
 
@@ -379,8 +371,7 @@ fn changed_streams_end() {
     let first = number("CTM_MUTATIONS_FIRST").unwrap_or(0);
     for case in first..first + number("CTM_MUTATIONS").unwrap_or(60) {
         let _case = Case(case);
-        let mut random = Random(case.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        random.below(1);
+        let mut random = Random::new(case);
         let [seed, other] = [0, 1].map(|_| &seeds[random.below(seeds.len())]);
         let (mut words, mut memory) = (seed.words.clone(), seed.memory.clone());
         mutate(&mut words, &mut random, &other.words);

@@ -209,7 +209,7 @@ fn fog_is_stuffed_into_texture_coordinates() {
     }
 }
 
-/// XY00: column and row of the pixel, in every register that asks for them, whatever the primitive is.
+/// The input FB_XY is the column and the row of the pixel, for large and small triangles.
 #[test]
 fn the_number_of_a_pixel_is_an_input() {
     let input = set("RS_INST_0", "{COL_CN: FB_XY, COL_ADDR: 0}");

@@ -124,10 +124,18 @@ pub(crate) mod r500 {
             ENABLE 0:0 [] "";
             FN 2:1 [0 "LINEAR", 1 "EXP", 2 "EXP2", 3 "CONSTANT"] "";
         }
-        FG_FOG_FACTOR = 0x04bc4, 1 every 4, number, "fog: its factor" {}
-        FG_FOG_COLOR_R = 0x04bc8, 1 every 4, number, "fog: red" {}
-        FG_FOG_COLOR_G = 0x04bcc, 1 every 4, number, "fog: green" {}
-        FG_FOG_COLOR_B = 0x04bd0, 1 every 4, number, "fog: blue" {}
+        FG_FOG_FACTOR = 0x04bc4, 1 every 4, number, "fog: its factor" {
+            FACTOR 9:0 [] "";
+        }
+        FG_FOG_COLOR_R = 0x04bc8, 1 every 4, number, "fog: red" {
+            RED 9:0 [] "";
+        }
+        FG_FOG_COLOR_G = 0x04bcc, 1 every 4, number, "fog: green" {
+            GREEN 9:0 [] "";
+        }
+        FG_FOG_COLOR_B = 0x04bd0, 1 every 4, number, "fog: blue" {
+            BLUE 9:0 [] "";
+        }
         FG_ALPHA_FUNC = 0x04bd4, 1 every 4, number, "alpha test on output 0, alpha to coverage" {
             AF_VAL 7:0 [] "reference of 8 bits";
             AF_FUNC 10:8 COMPARES "";

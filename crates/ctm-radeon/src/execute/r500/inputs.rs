@@ -33,7 +33,7 @@ pub(super) enum ProgramInput {
     Depth(DepthSource),
 }
 
-/// What the distance of the fog unit is made of (FOG_SELECT).
+/// The source of the fog unit's distance (FOG_SELECT).
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FogSource {
     /// The alpha of a colour.

@@ -298,17 +298,16 @@ const fn combine(number: u32) -> (Combine, bool) {
 
 /// The fog unit, whose distance is in a register. UNVERIFIED: it changes every output; the constant factor is the share of the pixel's colour.
 pub(super) fn fog(registers: &Registers, register: u8) -> Fog {
-    let fraction = |row: &Register| bits_at(registers.word(row, 0), 0, 10) as f32 / 1023.0;
+    let fraction = |bits: Bits| registers.get(bits) as f32 / (bits.field.mask() >> bits.field.lsb) as f32;
     Fog {
         register,
         curve: match registers.get(rb::FG_FOG_BLEND::FN) {
             0 => FogCurve::Linear,
             1 => FogCurve::Exp,
             2 => FogCurve::Exp2,
-            _ => FogCurve::Constant(fraction(rb::FG_FOG_FACTOR::REGISTER)),
+            _ => FogCurve::Constant(fraction(rb::FG_FOG_FACTOR::FACTOR)),
         },
-        colour: [rb::FG_FOG_COLOR_R::REGISTER, rb::FG_FOG_COLOR_G::REGISTER, rb::FG_FOG_COLOR_B::REGISTER]
-            .map(fraction),
+        colour: [rb::FG_FOG_COLOR_R::RED, rb::FG_FOG_COLOR_G::GREEN, rb::FG_FOG_COLOR_B::BLUE].map(fraction),
     }
 }
 
