@@ -298,7 +298,7 @@ const fn combine(number: u32) -> (Combine, bool) {
 
 /// The fog unit, whose distance is in a register. UNVERIFIED: it changes every output; the constant factor is the share of the pixel's colour.
 pub(super) fn fog(registers: &Registers, register: u8) -> Fog {
-    let fraction = |bits: Bits| registers.get(bits) as f32 / (bits.field.mask() >> bits.field.lsb) as f32;
+    let fraction = |bits: Bits| registers.get(bits) as f32 / bits.field.extract(u32::MAX) as f32;
     Fog {
         register,
         curve: match registers.get(rb::FG_FOG_BLEND::FN) {
