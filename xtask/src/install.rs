@@ -24,17 +24,17 @@ pub(crate) enum Profile {
 }
 
 impl Profile {
-    /// Cargo's option for it, and the folder of its artefacts below `target`.
-    fn option_and_folder(self) -> (&'static [&'static str], &'static str) {
+    /// The folder of its artefacts below `target`.
+    fn folder(self) -> &'static str {
         match self {
-            Self::Dev => (&[], "debug"),
-            Self::Release => (&["--release"], "release"),
+            Self::Dev => "debug",
+            Self::Release => "release",
         }
     }
 
     /// Its command, once that is built.
     pub(crate) fn binary(self) -> PathBuf {
-        target().join(self.option_and_folder().1).join(format!("ctm{}", std::env::consts::EXE_SUFFIX))
+        target().join(self.folder()).join(format!("ctm{}", std::env::consts::EXE_SUFFIX))
     }
 }
 
@@ -47,11 +47,10 @@ pub(crate) fn install(prefix: &Path, profile: Profile) -> Result<(), String> {
 pub(crate) fn install_with(prefix: &Path, profile: Profile, alone: bool) -> Result<(), String> {
     fs::create_dir_all(prefix).map_err(|e| told(prefix, &e))?;
     let prefix = prefix.canonicalize().map_err(|e| told(prefix, &e))?;
-    let (option, folder) = profile.option_and_folder();
-    build(option)?;
+    build(profile)?;
     let (include, lib) = (prefix.join("include/ctm"), prefix.join("lib"));
     copy_tree(&root().join("crates/ctm-capi/include"), &include)?;
-    let built = target().join(folder);
+    let built = target().join(profile.folder());
     for (from, to) in libraries() {
         copy(&built.join(from), &lib.join(to))?;
     }
@@ -83,15 +82,8 @@ const COMPLETIONS: &[(&str, &str)] = &[
 
 /// Installs the command, its manual pages and completions; returns the command's path.
 fn install_command(prefix: &Path, profile: Profile, alone: bool) -> Result<PathBuf, String> {
-    let mut build = vec!["rustc"];
-    build.extend(profile.option_and_folder().0);
-    build.extend(["-p", "ctm-cli", "--bin", "ctm", "--", "-C", STRIPPED]);
-    if alone && STATIC {
-        // Libraries are compiled alike either way; only the final link differs.
-        build.extend(["-C", "target-feature=+crt-static"]);
-        cargo("the command, static", &build, &[])?;
-    } else {
-        cargo("the command", &build, &[])?;
+    if profile == Profile::Release {
+        link_command(alone)?;
     }
     let built = profile.binary();
     let command = prefix.join("bin").join(built.file_name().unwrap_or_default());
@@ -106,6 +98,18 @@ fn install_command(prefix: &Path, profile: Profile, alone: bool) -> Result<PathB
         write(&prefix.join(place), &String::from_utf8_lossy(&output.stdout))?;
     }
     Ok(command)
+}
+
+/// Links the command that is installed: without the names of private functions.
+fn link_command(alone: bool) -> Result<(), String> {
+    let mut build = vec!["rustc", "--release", "-p", "ctm-cli", "--bin", "ctm", "--", "-C", STRIPPED];
+    if alone && STATIC {
+        // Libraries are compiled alike either way; only the final link differs.
+        build.extend(["-C", "target-feature=+crt-static"]);
+        cargo("the command, static", &build, &[])
+    } else {
+        cargo("the command", &build, &[])
+    }
 }
 
 /// Whether a command can be linked on this host that needs no shared library.
@@ -238,13 +242,17 @@ pub(crate) fn target() -> PathBuf {
 }
 
 /// Builds everything that is installed by one cargo command: packages that are built one by one select other features of their dependencies, and
-/// each selection compiles the whole workspace again.
-fn build(profile: &[&'static str]) -> Result<(), String> {
+/// each selection compiles most of the workspace again. In the profile of tests it is the selection of tests, which have been built already.
+fn build(profile: Profile) -> Result<(), String> {
     let mut packages = vec!["build"];
-    packages.extend(profile);
-    packages.extend(["-p", "ctm-cli", "-p", "ctm-capi"]);
-    if cfg!(target_os = "linux") {
-        packages.extend(["-p", "ctm-radeon-shim"]);
+    match profile {
+        Profile::Dev => packages.push("--workspace"),
+        Profile::Release => {
+            packages.extend(["--release", "-p", "ctm-cli", "-p", "ctm-capi"]);
+            if cfg!(target_os = "linux") {
+                packages.extend(["-p", "ctm-radeon-shim"]);
+            }
+        }
     }
     cargo("the command and the libraries", &packages, &[("CTM_SONAME", SONAME)])
 }

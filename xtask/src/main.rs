@@ -2,7 +2,7 @@
 
 use install::Profile;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::time::Instant;
 use xtask::{cargo, root, say};
 
@@ -115,10 +115,11 @@ const STAGES: &[(&str, Stage)] = &[
         let fuzz = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz"];
         cargo("fuzz targets compile", &fuzz, &[("CUSTOM_LIBFUZZER_PATH", "target/no-libfuzzer.a")])
     }),
-    // From here on everything is built in the profile of tests: another one would compile the whole tree once more.
+    // From here on commands are those that the tests were built with: other features or another profile would compile most of the tree once more.
     ("the README's first command", || {
-        let readme = ["run", "--", "run", "examples/mandelbrot/job.toml"];
-        cargo("the README's first command, without optimisation", &readme, &[])
+        say("== the README's first command, by the command of the tests");
+        let mut readme = Command::new(Profile::Dev.binary());
+        xtask::run(readme.args(["run", "examples/mandelbrot/job.toml"]).current_dir(root()))
     }),
     ("examples", || {
         say("== examples");
