@@ -10,7 +10,7 @@ function program() {
 
 function activate(context) {
   const run = { command: program(), args: ["lsp"] };
-  const languages = ["ctm-x1k", "ctm-r700"];
+  const languages = ["ctm-x1k", "ctm-r700", "ctm-pvs"];
   client = new LanguageClient(
     "ctm",
     "CTM",

@@ -3,8 +3,7 @@
 //! `cargo xtask grammars` writes them to `editors/vscode/syntaxes`; a test compares the files there.
 
 use crate::language::Language;
-use ctm_isa::pvs;
-use ctm_isa::vocabulary::{Vocabulary, WordKind};
+use ctm_isa::vocabulary::WordKind;
 use serde_json::{Value, json};
 
 /// The scope of a kind of words, by the names that themes know.
@@ -20,74 +19,29 @@ const fn scope(kind: WordKind) -> &'static str {
     }
 }
 
-/// A language that has a grammar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grammar {
-    /// A language of the language server.
-    Of(Language),
-    /// Vertex programs of the R5xx.
-    Pvs,
+/// The registers of a language, as a regular expression.
+const fn registers(language: Language) -> &'static str {
+    match language {
+        Language::X1k => r"\b[rcsoibt][0-9]+\b",
+        Language::R700 => r"\b(?:R|C|G|KC|CB|T|PIX|POS|PARAM|t|s|b|i)[0-9]+\b",
+        Language::Pvs => r"\b(?:ox?|at|[rvc])[0-9]+\b",
+    }
 }
 
-impl Grammar {
-    /// Each of them.
-    pub const ALL: [Self; 3] = [Self::Of(Language::X1k), Self::Of(Language::R700), Self::Pvs];
+/// The name of the file of a language's grammar.
+#[must_use]
+pub fn file_name(language: Language) -> String {
+    format!("{}.tmLanguage.json", language.id())
+}
 
-    /// Its name in editors.
-    const fn id(self) -> &'static str {
-        match self {
-            Self::Of(language) => language.id(),
-            Self::Pvs => "ctm-pvs",
-        }
-    }
-
-    /// Its name for people.
-    const fn title(self) -> &'static str {
-        match self {
-            Self::Of(language) => language.title(),
-            Self::Pvs => "PVS assembly",
-        }
-    }
-
-    /// The ends of its files' names.
-    const fn extensions(self) -> &'static [&'static str] {
-        match self {
-            Self::Of(language) => language.extensions(),
-            Self::Pvs => &["pvs"],
-        }
-    }
-
-    fn vocabulary(self) -> Vocabulary {
-        match self {
-            Self::Of(language) => language.vocabulary(),
-            Self::Pvs => pvs::text::vocabulary(),
-        }
-    }
-
-    /// The registers, as a regular expression.
-    const fn registers(self) -> &'static str {
-        match self {
-            Self::Of(Language::X1k) => r"\b[rcsoibt][0-9]+\b",
-            Self::Of(Language::R700) => r"\b(?:R|C|G|KC|CB|T|PIX|POS|PARAM|t|s|b|i)[0-9]+\b",
-            Self::Pvs => r"\b(?:ox?|at|[rvc])[0-9]+\b",
-        }
-    }
-
-    /// The file of its grammar.
-    #[must_use]
-    pub fn file_name(self) -> String {
-        format!("{}.tmLanguage.json", self.id())
-    }
-
-    /// Its contents.
-    #[must_use]
-    pub fn file(self) -> String {
-        format!("{:#}\n", textmate(self))
-    }
+/// Its contents.
+#[must_use]
+pub fn file(language: Language) -> String {
+    format!("{:#}\n", textmate(language))
 }
 
 /// The words of a kind as a regular expression, the longest first.
-fn words(language: Grammar, kind: WordKind) -> String {
+fn words(language: Language, kind: WordKind) -> String {
     let mut words: Vec<&str> =
         language.vocabulary().into_iter().filter(|(of, _)| *of == kind).map(|(_, w)| w).collect();
     words.sort_by_key(|word| (std::cmp::Reverse(word.len()), *word));
@@ -96,7 +50,7 @@ fn words(language: Grammar, kind: WordKind) -> String {
 
 /// The TextMate grammar of a language.
 #[must_use]
-pub fn textmate(language: Grammar) -> Value {
+pub fn textmate(language: Language) -> Value {
     let id = language.id();
     let named = |name: &str, pattern: String| json!({ "name": format!("{name}.{id}"), "match": pattern });
     let mut patterns = vec![
@@ -104,7 +58,7 @@ pub fn textmate(language: Grammar) -> Value {
         named("comment.line.double-slash", "//.*$".into()),
         named(scope(WordKind::Directive), format!(r"^\s*\.{}\b", words(language, WordKind::Directive))),
     ];
-    if language != Grammar::Of(Language::R700) {
+    if language.has_quotes() {
         patterns.push(json!({
             "name": format!("string.quoted.double.{id}"),
             "begin": "\"",
@@ -113,7 +67,7 @@ pub fn textmate(language: Grammar) -> Value {
         }));
     }
     // The unit of a slot, then a word with a colon that is no instruction: a label.
-    if language == Grammar::Of(Language::R700) {
+    if language == Language::R700 {
         patterns.push(named("entity.name.tag.unit", r"\b[xyzwtXYZWT]:".into()));
     }
     for kind in [WordKind::Flow, WordKind::Export, WordKind::Memory, WordKind::Arithmetic] {
@@ -126,7 +80,7 @@ pub fn textmate(language: Grammar) -> Value {
         "captures": { "1": { "name": format!("entity.name.function.label.{id}") } },
     }));
     patterns.push(named(scope(WordKind::Modifier), format!(r"(?<![.\w]){}\b", words(language, WordKind::Modifier))));
-    patterns.push(named("variable.other.register", language.registers().into()));
+    patterns.push(named("variable.other.register", registers(language).into()));
     patterns
         .push(named(scope(WordKind::Special), format!(r"(?<![.\w]){}[0-9]*\b", words(language, WordKind::Special))));
     patterns.push(named("entity.other.attribute-name.swizzle", r"\.[rgbaxyzwhRGBAXYZWH01_]{1,4}\b".into()));

@@ -2,7 +2,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`language`] | both assembly languages as an editor sees them: findings, hover, completion, definitions, renaming, formatting, live ranges |
+//! | [`language`] | the assembly languages as an editor sees them: findings, hover, completion, definitions, renaming, formatting, live ranges |
 //! | [`grammar`] | their syntax for colouring, as TextMate grammars made from the opcode tables |
 //! | [`lsp`] | the language server of `ctm lsp` |
 //! | [`debugger`] | the commands of `ctm debug`, on [`ctm::Session`] |

@@ -1,7 +1,7 @@
-//! Both languages as an editor sees them, on the examples and on small texts.
+//! The languages as an editor sees them, on the examples and on small texts.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-use ctm_ide::grammar::Grammar;
+use ctm_ide::grammar;
 use ctm_ide::language::{CompletionKind, Document, Language, NameKind};
 use std::path::{Path, PathBuf};
 
@@ -38,6 +38,10 @@ fn r700(text: &str) -> Document {
     Document::new(Language::R700, text)
 }
 
+fn pvs(text: &str) -> Document {
+    Document::new(Language::Pvs, text)
+}
+
 /// The offset of the `n`th occurrence of a word.
 fn at(document: &Document, word: &str, n: usize) -> usize {
     document.text.match_indices(word).nth(n).unwrap().0
@@ -69,6 +73,12 @@ fn lines_are_laid_out_by_their_structure() {
     assert_eq!(
         document.formatted(),
         "ALU:\n  0  x: MOV             R1.x, 0.5f  ; half\n     y: MOV             R1.y, R0.x\nEXP_DONE: PIX0, R1.xyxx\nEND_OF_PROGRAM\n"
+    );
+    let document = pvs(".reg  n=r0\n(p) mov n,|v0|\nend: mul o0, n, c0  + rcp at0.x, v0.w ; both\n");
+    assert!(document.program_words().len() == 8, "{:?}", document.findings);
+    assert_eq!(
+        document.formatted(),
+        ".reg    n=r0\n        (p) mov n,|v0|\nend:    mul   o0, n, c0 + rcp at0.x, v0.w  ; both\n"
     );
     // Unreadable lines keep their words.
     let wrong = x1k("  mov r1,\n");
@@ -110,6 +120,22 @@ fn names_are_found_where_they_are_defined_and_used() {
 }
 
 #[test]
+fn names_of_vertex_programs_are_found() {
+    let document = pvs(
+        ".input  position = v0\n.const  matrix = c0, light = c4 (0, 1, 0, 1)\n.flow 0 loop after start end bottom count 4\nstart:  mov    r0, light\nbottom: mad    r0, r0, position, r0\n        mul    o0, r0, c[aL+0]\n.last bottom\n",
+    );
+    assert!(!document.has_errors(), "{:?}", document.findings);
+    let names: Vec<String> = document.symbols().iter().map(|s| format!("{} {}", s.name, s.stands_for)).collect();
+    assert_eq!(names, ["position v0", "matrix c0", "light c4", "start ", "bottom "]);
+    let bottom = document.symbol_at(at(&document, "bottom", 0)).unwrap();
+    assert_eq!((bottom.kind, bottom.span.start as usize), (NameKind::Label, at(&document, "bottom", 1)));
+    assert_eq!(document.references(&bottom).len(), 3);
+    assert_eq!(document.rename(at(&document, "start", 0), "top").unwrap().len(), 2);
+    assert!(document.rename(at(&document, "start", 0), "bottom").unwrap_err().contains("taken"));
+    assert_eq!(document.references(&document.symbol_at(at(&document, "light", 1)).unwrap()).len(), 2);
+}
+
+#[test]
 fn every_name_of_the_examples_can_be_renamed() {
     let mut renamed = 0;
     for (path, document) in texts() {
@@ -142,6 +168,13 @@ fn registers_lead_to_who_wrote_their_values() {
         hints.iter().map(|h| h.text.as_str()).collect::<Vec<_>>(),
         ["r1.r to 2; 1 live", "r1.r to 3; 1 live", "1 live"]
     );
+    let document = pvs("        add    r1.x, v0, 1\n        (p)    mov r1.x, v0.y\n        mov    o0, r1.x\n");
+    let hints = document.hints(0, 3);
+    assert_eq!(
+        hints.iter().map(|h| h.text.as_str()).collect::<Vec<_>>(),
+        ["r1.x to 3; 0 live", "r1.x to 3; 1 live", "1 live"],
+        "a predicated write ends no value"
+    );
     assert!(x1k("        add   r1.r\n").hints(0, 9).is_empty(), "of a text with errors nothing is known");
 }
 
@@ -162,6 +195,28 @@ fn the_manual_is_at_every_word() {
     assert!(text.contains("special"), "special values: {text}");
     assert!(document.hover(at(&document, "EXP_DONE", 0)).is_some());
     assert!(document.hover(at(&document, "R1", 1)).unwrap().markdown.contains("written on line 2"));
+}
+
+#[test]
+fn the_manual_of_vertex_programs_is_at_every_word() {
+    let document = pvs(
+        ".reg n = r1\n.flow 0 jump after 1 to 3\n        rcp    n.x, v0.w\n        mov    at0.x, n.x\n        arl    a0.x, v0\n        mov    ox1, c[a0.x+2]\n",
+    );
+    let hover = |word: &str, n: usize| document.hover(at(&document, word, n)).map_or(String::new(), |h| h.markdown);
+    for (word, n, says) in [
+        ("rcp", 0, "ME_RECIP_DX"),
+        ("mov", 0, "the sum of the source and zero"),
+        ("flow", 0, "after A, go on at B"),
+        ("jump", 0, "after A, go on at B"),
+        ("n.x", 0, "stands for `r1`"),
+        ("n.x", 1, "was written on line 3"),
+        ("v0", 0, "`v0`: input vector, see R5xx PVS_SRC"),
+        ("at0", 0, "alternate temporary"),
+        ("a0", 0, "four integers, see R5xx PVS_OP_DST"),
+        ("ox1", 0, "receives x"),
+    ] {
+        assert!(hover(word, n).contains(says), "{word}: {}", hover(word, n));
+    }
 }
 
 /// No word of the instruction sets is without a page.
@@ -193,6 +248,11 @@ fn what_can_stand_somewhere_is_offered() {
     assert!(has(at(&document, "call ", 0) + 5, "here", CompletionKind::Label));
     assert!(has(at(&document, "        .", 0) + 9, "const", CompletionKind::Directive));
     assert!(found(at(&document, "; r", 0) + 3).is_empty(), "nothing in comments");
+    let document = pvs(".flow 0 loop after \n.flow 1 \n        mu\nhere:   mov o0, \n.entry \n");
+    let has = |offset: usize, text: &str| document.completions(offset).iter().any(|c| c.text == text);
+    assert!(has(at(&document, "mu", 0) + 2, "mulc") && !has(at(&document, "mu", 0) + 2, "jump"));
+    assert!(has(at(&document, "after ", 0) + 6, "here") && has(at(&document, ".entry ", 0) + 7, "here"));
+    assert!(has(at(&document, "flow 1 ", 0) + 7, "jsr") && has(at(&document, "o0, ", 0) + 4, "at0"));
     let document = r700("ALU:\n  0  x: MU\nJUMP ADDR(\nout:\n");
     assert!(document.completions(at(&document, "MU", 0) + 2).iter().any(|c| c.text == "MULADD"));
     assert!(document.completions(at(&document, "ADDR(", 0) + 5).iter().any(|c| c.text == "out"));
@@ -202,6 +262,7 @@ fn what_can_stand_somewhere_is_offered() {
 fn languages_are_known_by_name_and_by_text() {
     assert_eq!(Language::of_path(Path::new("a/b.PSH")), Some(Language::R700));
     assert_eq!(Language::of_path(Path::new("b.x1k")), Some(Language::X1k));
+    assert_eq!(Language::of_path(Path::new("lit.pvs")), Some(Language::Pvs));
     assert_eq!(Language::of_path(Path::new("job.toml")), None);
     assert_eq!(Language::of_text("ALU:\n  0  x: MOV R0.x, R0.x\n"), Language::R700);
     assert_eq!(Language::of_text("00 EXP_DONE: PIX0, R0.xyzw\n"), Language::R700);
@@ -231,9 +292,9 @@ fn nothing_panics_anywhere() {
 
 #[test]
 fn grammars_are_up_to_date() {
-    for grammar in Grammar::ALL {
-        let path = root().join("editors/vscode/syntaxes").join(grammar.file_name());
+    for language in Language::ALL {
+        let path = root().join("editors/vscode/syntaxes").join(grammar::file_name(language));
         let there = std::fs::read_to_string(&path).unwrap_or_default();
-        assert_eq!(there, grammar.file(), "run `cargo xtask grammars`");
+        assert_eq!(there, grammar::file(language), "run `cargo xtask grammars`");
     }
 }

@@ -4,7 +4,7 @@
 //! elements are written over. A write that may not happen for every processor (a predicate, a relative register) ends no other value. Changes of masks between two
 //! instructions are taken from the paths: a processor that waits while others go through a branch is on the path around it.
 //!
-//! [`crate::x1k::check::live`] and [`crate::r700::check::live`] make the nodes; everything else is here.
+//! [`crate::x1k::check::live`], [`crate::pvs::check::live`] and [`crate::r700::check::live`] make the nodes; everything else is here.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -1,4 +1,4 @@
-// Colouring of both assembly languages by the words that the assemblers read, and of job files.
+// Colouring of the assembly languages by the words that the assemblers read, and of job files.
 import { HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
 import { toml } from "@codemirror/legacy-modes/mode/toml";
 import type { Extension } from "@codemirror/state";
@@ -35,6 +35,7 @@ const style = HighlightStyle.define([
 
 const registers: Record<string, RegExp> = {
   "ctm-x1k": /^[rcsoibt][0-9]+$/,
+  "ctm-pvs": /^(ox?|at|[rvc])[0-9]+$/,
   "ctm-r700": /^(R|C|G|KC|CB|T|PIX|POS|PARAM|t|s|b|i)[0-9]+$/,
 };
 

@@ -1,6 +1,7 @@
 //! Completions at a place.
 
 use super::manual::{describe, row};
+use super::names::{PVS_FLOW, leads_to};
 use super::words::{WordForm, code_end};
 use super::{Document, Language, NameKind};
 use ctm_isa::vocabulary::WordKind;
@@ -63,9 +64,13 @@ impl Document {
             }));
             return found;
         }
+        let last = head.rsplit(char::is_whitespace).next().unwrap_or("");
+        let of_flow = directive && first.is_some_and(|word| self.of(word) == PVS_FLOW);
         let wants_label = match self.language {
             Language::X1k => head.ends_with("call") || head.ends_with("to="),
             Language::R700 => head.ends_with("ADDR("),
+            Language::Pvs if of_flow => leads_to(last),
+            Language::Pvs => matches!(last, ".entry" | ".last"),
         };
         let symbols = self.symbols();
         let labels = symbols.iter().filter(|s| s.kind == NameKind::Label && wants_label);
@@ -74,6 +79,9 @@ impl Document {
             .collect();
         if wants_label {
             return found;
+        }
+        if of_flow {
+            return self.of_kind(&[WordKind::Flow], CompletionKind::Modifier);
         }
         found.extend(symbols.iter().filter(|s| s.kind == NameKind::Declared).map(|s| Completion {
             text: s.name.clone(),
@@ -102,8 +110,14 @@ impl Document {
     }
 
     fn instructions(&self) -> Vec<Completion> {
-        let kinds = [WordKind::Arithmetic, WordKind::Memory, WordKind::Flow, WordKind::Export];
-        self.of_kind(&kinds, CompletionKind::Instruction)
+        // Flow control of vertex programs is a directive.
+        let kinds: &[WordKind] = match self.language {
+            Language::Pvs => &[WordKind::Arithmetic],
+            Language::X1k | Language::R700 => {
+                &[WordKind::Arithmetic, WordKind::Memory, WordKind::Flow, WordKind::Export]
+            }
+        };
+        self.of_kind(kinds, CompletionKind::Instruction)
     }
 
     fn directives(&self) -> Vec<Completion> {
@@ -120,6 +134,7 @@ impl Document {
         let letters: &[&str] = match self.language {
             Language::X1k => &["r", "c", "s", "o", "i", "b"],
             Language::R700 => &["R", "C", "t", "s", "b"],
+            Language::Pvs => &["r", "v", "c", "o", "at"],
         };
         let mut found = Vec::new();
         for letter in letters {

@@ -60,12 +60,13 @@ impl Document {
             return SourceLine { left, right: None, comment };
         }
         match self.language {
-            Language::X1k => self.x1k_line(code, comment, depth),
+            Language::X1k | Language::Pvs => self.x5_line(code, comment, depth),
             Language::R700 => SourceLine { left: self.r700_line(code), right: None, comment },
         }
     }
 
-    fn x1k_line(&self, code: &str, comment: String, depth: &mut usize) -> SourceLine {
+    /// A line of a language of the R5xx.
+    fn x5_line(&self, code: &str, comment: String, depth: &mut usize) -> SourceLine {
         if code.starts_with('.') {
             let (name, rest) = code.split_once(char::is_whitespace).unwrap_or((code, ""));
             let left = if rest.is_empty() { name.to_owned() } else { format!("{name:<7} {}", squeezed(rest)) };
@@ -93,7 +94,7 @@ impl Document {
         if matches!(word, "if" | "loop" | "rep" | "else") {
             *depth += 1;
         }
-        let (left, right) = halves(rest);
+        let (left, right) = if self.language == Language::X1k { halves(rest) } else { (rest, None) };
         let mut out = format!("{label:<indent$}");
         out.push_str(&operation(left, 5));
         SourceLine { left: out, right: right.map(|half| operation(half, 4)), comment }

@@ -4,7 +4,8 @@ use super::words::WordForm;
 use super::{Document, Language, NameKind};
 use ctm_exec::observe::{Place, WatchedIsa};
 use ctm_isa::diag::Span;
-use ctm_isa::{r700, x1k};
+use ctm_isa::vocabulary::WordKind;
+use ctm_isa::{pvs, r700, x1k};
 use std::fmt::Write as _;
 
 /// The description of a word.
@@ -17,16 +18,17 @@ pub struct Hover {
 }
 
 /// The pages of a language.
-const fn pages(language: Language) -> [&'static str; 2] {
+const fn pages(language: Language) -> &'static [&'static str] {
     match language {
-        Language::X1k => [
+        Language::X1k => &[
             include_str!("../../embedded/docs/x1k-assembly.md"),
             include_str!("../../embedded/docs/x1k-assembly-flow.md"),
         ],
-        Language::R700 => [
+        Language::R700 => &[
             include_str!("../../embedded/docs/r700-assembly.md"),
             include_str!("../../embedded/docs/r700-assembly-fetches.md"),
         ],
+        Language::Pvs => &[include_str!("../../embedded/docs/pvs-assembly.md")],
     }
 }
 
@@ -35,11 +37,21 @@ pub(super) fn row(language: Language, code: &str) -> Option<Vec<&'static str>> {
     let is_it = |cell: &str| {
         cell.split('`').skip(1).step_by(2).any(|written| written == code || written.split(' ').next() == Some(code))
     };
-    pages(language).into_iter().flat_map(str::lines).filter(|line| line.starts_with('|')).find_map(|line| {
-        // `\|` is a bar of the text.
-        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
-        (cells.len() >= 2 && is_it(cells[0])).then_some(cells)
-    })
+    rows(language).find(|cells| is_it(cells[0]))
+}
+
+/// The rows of the tables of the language's pages: their cells, without their bars.
+fn rows(language: Language) -> impl Iterator<Item = Vec<&'static str>> {
+    let lines = pages(language).iter().flat_map(|page| page.lines()).filter(|line| line.starts_with('|'));
+    // `\|` is a bar of the text.
+    let cells = lines.map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect::<Vec<&str>>());
+    cells.filter(|cells| cells.len() >= 2)
+}
+
+/// The row of the flow-control directive of PVS assembly that a word belongs to.
+fn flow_row(word: &str) -> Option<Vec<&'static str>> {
+    let has = |cell: &str| cell.split(|c: char| !c.is_ascii_alphanumeric()).any(|of| of == word);
+    rows(Language::Pvs).find(|cells| cells[0].contains(".flow ") && cells.iter().any(|cell| has(cell)))
 }
 
 /// The description of a word of the language as text: its meaning, then the manual's pages. A word may be the name of something else in the tables.
@@ -48,6 +60,7 @@ pub(super) fn describe(language: Language, word: &str) -> Option<String> {
     let meaning = match language {
         Language::X1k => x1k::text::meaning(word),
         Language::R700 => r700::text::meaning(word),
+        Language::Pvs => pvs::text::meaning(word),
     };
     let other = meaning.filter(|(_, names)| !names.iter().any(|name| name.eq_ignore_ascii_case(word)));
     match other {
@@ -57,6 +70,11 @@ pub(super) fn describe(language: Language, word: &str) -> Option<String> {
         }
         None => manual.describe(word),
     }
+}
+
+/// A row as a line of text.
+fn told(cells: &[&str]) -> String {
+    format!("{}: {}", cells[0], cells[1..].join("; "))
 }
 
 impl Document {
@@ -77,8 +95,7 @@ impl Document {
     }
 
     fn of_table(&self, code: &str) -> Option<String> {
-        let cells = row(self.language, code)?;
-        Some(format!("{}: {}", cells[0], cells[1..].join("; ")))
+        row(self.language, code).map(|cells| told(&cells))
     }
 
     fn of_name(&self, at: usize, text: &str) -> Option<String> {
@@ -98,15 +115,10 @@ impl Document {
             }
         }
         let register = self.stands_for(text).unwrap_or_else(|| text.to_owned());
-        let isa = match self.language {
-            Language::X1k => WatchedIsa::X1k,
-            Language::R700 => WatchedIsa::R700,
-        };
-        let place =
-            Place::parse(isa, register.split(['.', '[']).next().unwrap_or("")).ok().and_then(|p| p.first().copied());
+        let section = self.section(register.split(['.', '[']).next().unwrap_or(""));
         // A few mnemonics could be read as names of places; the first word of a line is an instruction.
-        if let Some(place) = place.filter(|_| !self.vocabulary_has(text) || !word.first) {
-            let _ = writeln!(out, "{}, see {}", self.what(&register), place.section());
+        if let Some(section) = section.filter(|_| !self.vocabulary_has(text) || !word.first) {
+            let _ = writeln!(out, "{}, see {section}", self.what(&register));
             let story = self.register_story(at);
             if !story.is_empty() {
                 let _ = writeln!(out, "\n{story}");
@@ -120,8 +132,21 @@ impl Document {
         if let Some(row) = self.of_table(text).filter(|_| describe(self.language, text).is_none()) {
             return Some(row);
         }
+        if self.language == Language::Pvs && self.language.has(text, &[WordKind::Flow]) {
+            return flow_row(text).map(|cells| told(&cells));
+        }
         let manual = describe(self.language, text)?;
         Some(format!("```text\n{}\n```", manual.trim_end()))
+    }
+
+    /// The section that defines a register.
+    fn section(&self, register: &str) -> Option<&'static str> {
+        let isa = match self.language {
+            Language::X1k => WatchedIsa::X1k,
+            Language::R700 => WatchedIsa::R700,
+            Language::Pvs => return pvs::text::register(register).map(|(_, section)| section),
+        };
+        Place::parse(isa, register).ok().and_then(|places| places.first().map(Place::section))
     }
 
     fn vocabulary_has(&self, word: &str) -> bool {
@@ -139,6 +164,10 @@ impl Document {
                     .and_then(|r| super::manual::row(Language::X1k, r))
             }),
             Language::R700 => None,
+            Language::Pvs => rows(Language::Pvs).find(|cells| {
+                let form = cells[0].trim_matches('`');
+                pvs::text::register(form).is_some_and(|(letters, _)| letters == letter)
+            }),
         };
         match row {
             Some(cells) if cells.len() > 1 => format!("`{register}`: {}", cells[1]),

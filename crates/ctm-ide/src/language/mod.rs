@@ -1,4 +1,4 @@
-//! Both assembly languages as an editor sees them.
+//! The assembly languages as an editor sees them.
 //!
 //! | file | content |
 //! |---|---|
@@ -27,24 +27,26 @@ use ctm_isa::diag::{Diagnostic, Severity, Span};
 use ctm_isa::isa_help::Isa as Manual;
 use ctm_isa::live::Liveness;
 use ctm_isa::vocabulary::{Vocabulary, WordKind};
-use ctm_isa::{r700, x1k};
+use ctm_isa::{pvs, r700, x1k};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::OnceLock;
 use words::Word;
 
-/// The two languages.
+/// The three languages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
     /// X1K assembly (`docs/x1k-assembly.md`).
     X1k,
     /// R700 assembly, AMD's listing syntax (`docs/r700-assembly.md`).
     R700,
+    /// PVS assembly, vertex programs of the R5xx (`docs/pvs-assembly.md`).
+    Pvs,
 }
 
 impl Language {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::X1k, Self::R700];
+    /// Each of them.
+    pub const ALL: [Self; 3] = [Self::X1k, Self::R700, Self::Pvs];
 
     /// By the extension of a file's name; `None` where it says nothing.
     #[must_use]
@@ -53,7 +55,7 @@ impl Language {
         Self::ALL.into_iter().find(|language| language.extensions().contains(&extension.as_str()))
     }
 
-    /// By the form of the text: a listing of the R700 has lines that begin with a control-flow instruction in capitals.
+    /// By the form of the text: a listing of the R700 has lines that begin with a control-flow instruction in capitals. Others are taken for X1K.
     #[must_use]
     pub fn of_text(text: &str) -> Self {
         let flow = |line: &str| {
@@ -74,6 +76,7 @@ impl Language {
         match self {
             Self::X1k => &["x1k"],
             Self::R700 => &["r700", "psh", "vsh", "gsha", "r7"],
+            Self::Pvs => &["pvs"],
         }
     }
 
@@ -83,6 +86,7 @@ impl Language {
         match self {
             Self::X1k => "ctm-x1k",
             Self::R700 => "ctm-r700",
+            Self::Pvs => "ctm-pvs",
         }
     }
 
@@ -98,6 +102,7 @@ impl Language {
         match self {
             Self::X1k => "X1K assembly",
             Self::R700 => "R700 assembly",
+            Self::Pvs => "PVS assembly",
         }
     }
 
@@ -107,6 +112,7 @@ impl Language {
         match self {
             Self::X1k => x1k::text::vocabulary(),
             Self::R700 => r700::text::vocabulary(),
+            Self::Pvs => pvs::text::vocabulary(),
         }
     }
 
@@ -114,9 +120,11 @@ impl Language {
     fn has(self, word: &str, kinds: &[WordKind]) -> bool {
         static X1K: OnceLock<WordKinds> = OnceLock::new();
         static R700: OnceLock<WordKinds> = OnceLock::new();
+        static PVS: OnceLock<WordKinds> = OnceLock::new();
         let words = match self {
             Self::X1k => &X1K,
             Self::R700 => &R700,
+            Self::Pvs => &PVS,
         };
         let words = words.get_or_init(|| {
             let mut words = WordKinds::new();
@@ -132,18 +140,25 @@ impl Language {
         match self {
             Self::X1k => Manual::x1k(),
             Self::R700 => Manual::r700(),
+            Self::Pvs => Manual::pvs(),
         }
+    }
+
+    /// Whether names can be in quotes.
+    pub(crate) const fn has_quotes(self) -> bool {
+        !matches!(self, Self::R700)
     }
 }
 
 /// The kinds of each word.
 type WordKinds = HashMap<&'static str, Vec<WordKind>>;
 
-/// A program of either machine.
+/// A program of one of the machines.
 #[derive(Clone, Debug)]
 enum AnyProgram {
     X1k(Box<x1k::Program>),
     R700(Box<r700::Program>),
+    Pvs(Box<pvs::program::VertexProgram>),
 }
 
 /// A text in one of the languages, read once.
@@ -173,6 +188,7 @@ impl Document {
         let live = program.as_ref().map(|program| match program {
             AnyProgram::X1k(program) => x1k::check::live(program),
             AnyProgram::R700(program) => r700::check::live(program),
+            AnyProgram::Pvs(program) => pvs::check::live(program),
         });
         let words = words::words(language, &text);
         let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
@@ -213,6 +229,7 @@ impl Document {
             None => Vec::new(),
             Some(AnyProgram::X1k(program)) => program.words.iter().flatten().copied().collect(),
             Some(AnyProgram::R700(program)) => program.words.clone(),
+            Some(AnyProgram::Pvs(program)) => program.words.iter().flatten().copied().collect(),
         }
     }
 
@@ -221,6 +238,7 @@ impl Document {
             None => &[],
             Some(AnyProgram::X1k(program)) => &program.spans,
             Some(AnyProgram::R700(program)) => &program.spans,
+            Some(AnyProgram::Pvs(program)) => &program.spans,
         }
     }
 
@@ -285,6 +303,12 @@ fn read(language: Language, text: &str) -> (Vec<Diagnostic>, Option<AnyProgram>)
             let mut findings = assembly.diagnostics;
             findings.extend(assembly.program.iter().flat_map(r700::check::check));
             (findings, assembly.program.map(|program| AnyProgram::R700(Box::new(program))))
+        }
+        Language::Pvs => {
+            let assembly = pvs::text::assemble(text);
+            let mut findings = assembly.diagnostics;
+            findings.extend(assembly.program.iter().flat_map(pvs::check::check));
+            (findings, assembly.program.map(|program| AnyProgram::Pvs(Box::new(program))))
         }
     }
 }

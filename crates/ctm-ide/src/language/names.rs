@@ -33,6 +33,14 @@ fn span(word: &Word) -> Span {
     Span::new(at(word.start), at(word.end))
 }
 
+/// The directive of PVS assembly whose operands are places in the program.
+pub(super) const PVS_FLOW: &str = "flow";
+
+/// Whether a place in the program follows a word of [`PVS_FLOW`].
+pub(super) fn leads_to(word: &str) -> bool {
+    matches!(word, "after" | "to" | "begin" | "end" | "back")
+}
+
 impl Document {
     /// Words of a line, by index.
     fn line_words(&self, line: usize) -> std::ops::Range<usize> {
@@ -47,7 +55,7 @@ impl Document {
     /// Whether a word in front of a colon is a label there: no unit of a group, no control-flow instruction.
     fn can_be_label(&self, name: &str) -> bool {
         match self.language {
-            Language::X1k => true,
+            Language::X1k | Language::Pvs => true,
             Language::R700 => {
                 let unit = matches!(name, "x" | "y" | "z" | "w" | "t" | "X" | "Y" | "Z" | "W" | "T");
                 !unit && !self.language.has(name, &[WordKind::Flow, WordKind::Export])
@@ -93,7 +101,8 @@ impl Document {
             from.zip(to).and_then(|(from, to)| self.text.get(from.start..to.end)).unwrap_or("").to_owned()
         };
         match (self.language, directive) {
-            (Language::X1k, "input" | "output" | "const" | "int" | "bool" | "reg" | "interp") => {
+            (Language::X1k, "input" | "output" | "const" | "int" | "bool" | "reg" | "interp")
+            | (Language::Pvs, "input" | "output" | "const" | "reg") => {
                 for at in words.clone().skip(1) {
                     let word = &self.words[at];
                     if word.form == WordForm::Name && at + 2 < words.end && self.is_punctuation(at + 1, '=') {
@@ -133,6 +142,10 @@ impl Document {
             Language::X1k => {
                 matches!(before(1), Some("call" | "entry" | "last"))
                     || before(1) == Some("=") && before(2) == Some("to")
+            }
+            Language::Pvs => {
+                let of_flow = self.of(&self.words[words.start]) == PVS_FLOW;
+                before(1).is_some_and(|word| if of_flow { leads_to(word) } else { matches!(word, "entry" | "last") })
             }
             Language::R700 => {
                 let parenthesised = before(1) == Some("(") || before(1) == Some("@") && before(2) == Some("(");

@@ -31,7 +31,7 @@ impl Document {
     /// The register that a name or register means: `r3`, `z`, `R12`.
     pub(super) fn register(&self, word: &str) -> Option<u8> {
         let letter = match self.language {
-            Language::X1k => 'r',
+            Language::X1k | Language::Pvs => 'r',
             Language::R700 => 'R',
         };
         let of = |word: &str| word.strip_prefix(letter)?.parse::<u8>().ok().filter(|&n| n < 128);
@@ -109,6 +109,7 @@ impl Document {
         let (letter, channels) = match self.language {
             Language::X1k => ('r', CHANNELS[0]),
             Language::R700 => ('R', CHANNELS[1]),
+            Language::Pvs => ('r', CHANNELS[1]),
         };
         let of: String = (0..4).filter(|n| value.mask >> n & 1 == 1).map(|n| channels[n]).collect();
         format!("{letter}{}.{of}", value.register)

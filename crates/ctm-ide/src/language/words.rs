@@ -41,7 +41,7 @@ pub(super) fn code_end(language: Language, line: &str) -> usize {
     let bytes = line.as_bytes();
     for (at, &byte) in bytes.iter().enumerate() {
         match byte {
-            b'"' if language == Language::X1k && (at == 0 || bytes[at - 1] != b'\\') => quoted = !quoted,
+            b'"' if language.has_quotes() && (at == 0 || bytes[at - 1] != b'\\') => quoted = !quoted,
             b';' if !quoted => return at,
             b'/' if !quoted && bytes.get(at + 1) == Some(&b'/') => return at,
             _ => {}
@@ -63,7 +63,7 @@ pub(super) fn words(language: Language, text: &str) -> Vec<Word> {
             let mut start = at;
             let form = if c.is_whitespace() {
                 continue;
-            } else if c == '"' && language == Language::X1k {
+            } else if c == '"' && language.has_quotes() {
                 // A quoted name, which only those who bind it know.
                 while chars.next_if(|&(_, c)| c != '"').is_some() {}
                 chars.next();

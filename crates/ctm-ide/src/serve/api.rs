@@ -119,8 +119,9 @@ fn document(question: &Question, context: &AnswerContext<'_>) -> Result<Document
 fn manual(question: &Question, _: &AnswerContext<'_>) -> Answer<wire::Page> {
     let topic = question.topic.as_deref().unwrap_or("").trim();
     let isas = match question.language.as_deref().and_then(Language::from_id) {
-        Some(Language::R700) => [Language::R700, Language::X1k],
-        _ => [Language::X1k, Language::R700],
+        Some(Language::R700) => [Language::R700, Language::X1k, Language::Pvs],
+        Some(Language::Pvs) => [Language::Pvs, Language::X1k, Language::R700],
+        Some(Language::X1k) | None => [Language::X1k, Language::R700, Language::Pvs],
     };
     if topic.is_empty() {
         return Ok(wire::Page { text: isas[0].manual().list() });

@@ -100,7 +100,7 @@ fn page_finding(finding: &ctm_isa::diag::Diagnostic, units: &mut Utf16Offsets<'_
     }
 }
 
-/// The words of both languages, for colouring.
+/// The words of the languages, for colouring.
 pub(super) fn words() -> BTreeMap<String, Vec<(String, String)>> {
     let of = |language: Language| {
         let words = language.vocabulary().into_iter();

@@ -79,6 +79,8 @@ pub(super) struct Graph {
     pub nodes: Vec<Node>,
     /// What may have been written before each node.
     pub before: Vec<WrittenRegisters>,
+    /// The nodes that may follow each node.
+    pub next: Vec<Vec<usize>>,
     /// Instructions after which a path runs past the program.
     pub runs_off: Vec<u16>,
     /// Instructions after which too much is open.
@@ -145,6 +147,7 @@ impl Graph {
         let mut graph = Self {
             nodes: Vec::new(),
             before: Vec::new(),
+            next: Vec::new(),
             runs_off: Vec::new(),
             too_deep: Vec::new(),
             at_end: None,
@@ -158,6 +161,7 @@ impl Graph {
         let mut index = HashMap::from([(first.clone(), 0)]);
         graph.nodes.push(first);
         graph.before.push(WrittenRegisters::none());
+        graph.next.push(Vec::new());
         let mut work = vec![0];
         while let Some(at) = work.pop() {
             let node = graph.nodes[at].clone();
@@ -165,11 +169,13 @@ impl Graph {
             if let Some(inst) = &insts[usize::from(node.pc)] {
                 after.execute(inst);
             }
+            let mut following = Vec::new();
             for next in successors(program, &node) {
                 match next {
                     Next::At(next) if usize::from(next.pc) >= size => graph.runs_off.push(node.pc),
                     Next::At(next) => match index.get(&next) {
                         Some(&to) => {
+                            following.push(to);
                             if graph.before[to].add(&after) {
                                 work.push(to);
                             }
@@ -180,6 +186,8 @@ impl Graph {
                             index.insert(next.clone(), to);
                             graph.nodes.push(next);
                             graph.before.push(after.clone());
+                            graph.next.push(Vec::new());
+                            following.push(to);
                             work.push(to);
                         }
                     },
@@ -189,6 +197,7 @@ impl Graph {
                     }
                 }
             }
+            graph.next[at] = following;
         }
         graph
     }

@@ -11,12 +11,14 @@
 //! | `flow` | rules on flow-control slots and paths |
 //! | `dataflow` | rules on unwritten values |
 //! | `graph` | shared analysis: paths, and the registers that may have been written on them |
+//! | `live` | the readers of each written value: for tools, not for rules |
 //!
 //! **Invariants.** No words make the checker panic or run on: the search for paths is bounded (`graph`).
 
 mod dataflow;
 mod flow;
 mod graph;
+mod live;
 mod operands;
 mod ranges;
 mod rules;
@@ -28,6 +30,7 @@ use crate::diag::Diagnostic;
 use crate::rules::{Finding, apply};
 use crate::table::FieldError;
 use graph::Graph;
+pub use live::live;
 use rules::ROWS;
 
 /// The theme of a rule; the chapters of `docs/pvs-checks.md`.

@@ -48,6 +48,12 @@ pub fn meaning(word: &str) -> Option<(&'static str, Vec<&'static str>)> {
     Some((says, vec![op.name()]))
 }
 
+/// The letters of the register that a word names, and the section that defines it: `at` of `at3`. `None` for other words.
+#[must_use]
+pub fn register(word: &str) -> Option<(&'static str, &'static str)> {
+    names::register(word)
+}
+
 /// Every word of the language that is no register and no name.
 #[must_use]
 pub fn vocabulary() -> Vocabulary {

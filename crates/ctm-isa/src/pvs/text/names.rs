@@ -3,6 +3,7 @@
 use crate::diag::{Diagnostic, Span};
 use crate::lexer::{Cursor, Parse, Tok, with_near};
 use crate::pvs::access::WrittenFile;
+use crate::pvs::formats::{OpDst, Src};
 use crate::pvs::inst::RegisterAddress;
 use crate::pvs::ops::{AddrMode, Component, SrcType};
 use crate::suggest::Suggester;
@@ -92,6 +93,14 @@ fn numbered(word: &str) -> Option<(&'static RegisterLetters, Option<u32>)> {
         _ if digits.len() <= 9 && digits.bytes().all(|b| b.is_ascii_digit()) => Some((kind, digits.parse().ok())),
         _ => None,
     }
+}
+
+/// The letters of a register's name, and the section that defines the register as a source, or as a destination where it is none.
+pub(super) fn register(word: &str) -> Option<(&'static str, &'static str)> {
+    let (kind, number) = numbered(word)?;
+    number?;
+    let cite = if kind.source.is_some() { Src::FORMAT.cite } else { OpDst::FORMAT.cite };
+    Some((kind.letters, cite))
 }
 
 impl<'a> RegisterNames<'a> {
