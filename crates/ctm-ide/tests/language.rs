@@ -206,7 +206,7 @@ fn the_manual_of_vertex_programs_is_at_every_word() {
     for (word, n, says) in [
         ("rcp", 0, "ME_RECIP_DX"),
         ("mov", 0, "the sum of the source and zero"),
-        ("flow", 0, "after A, go on at B"),
+        ("flow", 0, "a slot of flow control"),
         ("jump", 0, "after A, go on at B"),
         ("n.x", 0, "stands for `r1`"),
         ("n.x", 1, "was written on line 3"),
