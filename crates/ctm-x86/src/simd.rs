@@ -592,3 +592,7 @@ simd! {
     /// Second halves: `a2 a3 b2 b3`.
     second(a: V, b: V) -> V: _mm512_shuffle_ps::<0xee>(a, b), _mm256_shuffle_ps::<0xee>(a, b), _mm_shuffle_ps::<0xee>(a, b);
 }
+
+#[cfg(test)]
+#[path = "../tests/unit/simd.rs"]
+mod tests;
