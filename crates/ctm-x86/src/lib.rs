@@ -12,7 +12,8 @@
 //! | `isa` | the instruction sets |
 //! | `evex`, `vex` | the two forms of vector instructions |
 //! | `double`, `shuffle`, `wide` | rows for elements of 64 bits, for moving elements, and for integers; integer instructions of 64 bits |
-//! | `simd`, `four` | vectors for Rust code; those of 128 bits |
+//! | `simd`, `neon` | vectors for Rust code; those of 64-bit ARM |
+//! | `array` | arrays that such code reads at an index of each lane |
 //!
 //! ```
 //! use ctm_x86::{ADD, Asm, Isa, Rm};
@@ -24,11 +25,13 @@
 //! assert_eq!(asm.finish()[..7], [0x62, 0xf1, 0x74, 0x48, 0x58, 0xc2, 0xc3]);
 //! ```
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod array;
 mod double;
 mod evex;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod four;
 mod isa;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod shuffle;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod simd;

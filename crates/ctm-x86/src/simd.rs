@@ -27,76 +27,16 @@
 #![allow(unsafe_code, unused_unsafe, reason = "instructions that a processor may lack, and memory at an index")]
 
 use crate::Isa;
-pub use crate::four::{Four, FourLanes};
+pub use crate::array::Array;
+#[cfg(target_arch = "aarch64")]
+pub use crate::neon::Four;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
-    _mm256_castps_si256 as i256, _mm256_castsi256_ps as f256, _mm512_castps_si512 as i512, _mm512_castsi512_ps as f512,
+    _mm_castps_si128 as i128, _mm_castsi128_ps as f128, _mm256_castps_si256 as i256, _mm256_castsi256_ps as f256,
+    _mm512_castps_si512 as i512, _mm512_castsi512_ps as f512,
 };
-use std::marker::PhantomData;
-
-/// An array that lanes read at an index.
-#[derive(Clone, Copy)]
-pub struct Array<'a> {
-    first: *const u8,
-    bytes: usize,
-    lives: PhantomData<&'a [u8]>,
-}
-
-impl<'a> Array<'a> {
-    /// These bytes.
-    #[inline(always)]
-    pub const fn of(bytes: &'a [u8]) -> Self {
-        Self { first: bytes.as_ptr(), bytes: bytes.len(), lives: PhantomData }
-    }
-
-    /// The `bytes` bytes from the first of several arrays on, which lie among them.
-    ///
-    /// # Safety
-    /// Every index is of an element of one of the arrays.
-    #[inline(always)]
-    pub const unsafe fn among(first: &'a [u8], bytes: usize) -> Self {
-        Self { first: first.as_ptr(), bytes, lives: PhantomData }
-    }
-
-    /// The whole elements of four dwords, `count` side by side: an array of at least these, and the index of the first
-    /// of the last ones.
-    #[inline(always)]
-    pub(crate) fn whole(self, count: usize) -> (Self, u32) {
-        let array = if self.bytes < 16 * count { Self::of(&[0; 32]) } else { self };
-        (array, array.last(16 * count, 16).unwrap_or(0))
-    }
-
-    /// The dword that begins at `index * BYTES`; the last one, where the array ends before, and 0 where it has none.
-    #[inline(always)]
-    pub fn dword<const BYTES: i32>(&self, index: u32) -> u32 {
-        let Some(last) = self.last(4, BYTES as usize) else { return 0 };
-        // SAFETY: it lies in the array.
-        unsafe { self.first.add(BYTES as usize * index.min(last) as usize).cast::<u32>().read_unaligned() }
-    }
-
-    /// The same in plain Rust.
-    #[inline(always)]
-    pub(crate) fn four(&self, index: u32) -> [u32; 4] {
-        // SAFETY: the element lies in the array.
-        unsafe { self.first.add(16 * index as usize).cast::<[u32; 4]>().read_unaligned() }
-    }
-
-    /// An element of four dwords that lies in the array.
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    fn quarter(&self, index: u32) -> __m128 {
-        // SAFETY: every such processor has these instructions; the element lies in the array.
-        unsafe { _mm_loadu_ps(self.first.add(16 * index as usize).cast()) }
-    }
-
-    /// The index of the last element of `size` bytes, where elements begin `step` bytes apart.
-    #[inline(always)]
-    fn last(&self, size: usize, step: usize) -> Option<u32> {
-        Some((self.bytes.checked_sub(size)? / step).min(i32::MAX as usize) as u32)
-    }
-}
 
 /// Elements of four dwords, `COUNT` side by side for each lane: one or two.
 pub struct Whole<'a, const COUNT: usize> {
@@ -117,20 +57,11 @@ impl<'a, const COUNT: usize> Whole<'a, COUNT> {
 
     /// A lane's element, which lies in the array.
     #[inline(always)]
-    fn at(&self, lane: usize) -> *const f32 {
+    pub(crate) fn at(&self, lane: usize) -> *const f32 {
         // One by one: compilers would make addresses in vectors, and take those apart.
         // SAFETY: it is a number of the table.
         let halves = unsafe { (&raw const self.halves[lane]).read_volatile() };
         self.array.first.wrapping_add(8 * halves as usize).cast()
-    }
-}
-
-impl<const COUNT: usize> Whole<'_, COUNT> {
-    /// The elements of a lane.
-    #[inline(always)]
-    pub(crate) fn elements(&self, lane: usize) -> [[u32; 4]; COUNT] {
-        // SAFETY: `new` has put the place of the last ones here, or an earlier place.
-        unsafe { self.at(lane).cast::<[[u32; 4]; COUNT]>().read_unaligned() }
     }
 }
 
@@ -143,6 +74,25 @@ pub struct Avx512(());
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub struct Avx2(());
+
+/// Vectors of 128 bits. A value exists only where the processor has AVX and FMA.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub struct Four(());
+
+/// Bits shifted to the right, each lane by its own count: a processor without AVX2 shifts whole vectors only.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx")]
+fn right_each(a: __m128, count: __m128) -> __m128 {
+    let (a, count) = (i128(a), i128(count));
+    let [low, high] = [_mm_cvtepu32_epi64(count), _mm_cvtepu32_epi64(_mm_unpackhi_epi64(count, count))];
+    let [first, third] = [_mm_srl_epi32(a, low), _mm_srl_epi32(a, high)];
+    let second = _mm_srl_epi32(a, _mm_unpackhi_epi64(low, low));
+    let fourth = _mm_srl_epi32(a, _mm_unpackhi_epi64(high, high));
+    let (even, odd) = (_mm_blend_epi16::<0xf0>(first, third), _mm_blend_epi16::<0xf0>(second, fourth));
+    f128(_mm_blend_epi16::<0xcc>(even, odd))
+}
 
 /// Runs a function on the vectors of an instruction set.
 ///
@@ -321,9 +271,9 @@ macro_rules! operand {
     };
 }
 
-/// Declares operations, and defines them for AVX-512 and for AVX2.
+/// Declares operations, and defines them for AVX-512, for AVX2 and for vectors of 128 bits.
 macro_rules! simd {
-    ($($(#[$doc:meta])* $name:ident($($arg:ident: $of:ident),*) -> $to:ident: $avx512:expr, $avx2:expr;)*) => {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident: $of:ident),*) -> $to:ident: $avx512:expr, $avx2:expr, $four:expr;)*) => {
         /// Operations on all lanes: on numbers of single precision, where nothing else is noted. Comparisons hold in no
         /// lane with a NaN.
         pub trait Simd: Copy {
@@ -475,6 +425,63 @@ macro_rules! simd {
                 unsafe { _mm256_i32gather_ps::<BYTES>(array.first.cast(), i256(index)) }
             }
         }
+
+        #[cfg(target_arch = "x86_64")]
+        impl Simd for Four {
+            type V = __m128;
+            type M = __m128;
+            const LANES: usize = 4;
+
+            // SAFETY: the processor has AVX and FMA, of which this is a value.
+            $(#[inline(always)] fn $name(self, $($arg: operand!($of)),*) -> operand!($to) { unsafe { $four } })*
+
+            #[inline(always)]
+            fn mask(self, bits: u32) -> Self::M {
+                let [each, bits] = [self.load(&[1, 2, 4, 8]), self.splat(bits)];
+                self.equal_bits(self.and(bits, each), each)
+            }
+
+            #[inline(always)]
+            fn choose(self, table: &[u32; 16], index: Self::V) -> Self::V {
+                let mut at = [0; 4];
+                self.store(index, &mut at);
+                self.load(&each!(4, lane => table[at[lane] as usize & 15]))
+            }
+
+            #[inline(always)]
+            fn repeated(self, array: Array<'_>, index: u32) -> Self::V {
+                let (array, last) = array.whole(1);
+                array.quarter(index.min(last))
+            }
+
+            #[inline(always)]
+            fn quarters(self, of: &Whole<'_, 1>, place: usize) -> Self::V {
+                // SAFETY: as above; the element lies in the array.
+                unsafe { _mm_loadu_ps(of.at(place)) }
+            }
+
+            #[inline(always)]
+            fn pairs(self, of: &Whole<'_, 2>, place: usize) -> [Self::V; 2] {
+                let at = of.at(place);
+                // SAFETY: as above; both elements lie in the array.
+                unsafe { [_mm_loadu_ps(at), _mm_loadu_ps(at.add(4))] }
+            }
+
+            both! { _mm_loadu_ps _mm_storeu_ps _mm_permute_ps }
+
+            #[inline(always)]
+            fn gather<const BYTES: i32>(self, array: Array<'_>, index: Self::V) -> Self::V {
+                let Some(last) = array.last(4, BYTES as usize) else { return self.splat(0) };
+                let index = self.least(index, self.splat(last));
+                // SAFETY: as above; the dwords lie in the array.
+                unsafe {
+                    let index = i128(index);
+                    let (a, b) = (_mm_cvtsi128_si32(index), _mm_extract_epi32::<1>(index));
+                    let at = [a, b, _mm_extract_epi32::<2>(index), _mm_extract_epi32::<3>(index)];
+                    self.load(&each!(4, lane => array.within::<BYTES>(at[lane].cast_unsigned())))
+                }
+            }
+        }
     };
 }
 
@@ -513,75 +520,79 @@ macro_rules! both {
 
 simd! {
     /// The same bits in all lanes.
-    splat(bits: u32) -> V: f512(_mm512_set1_epi32(bits.cast_signed())), f256(_mm256_set1_epi32(bits.cast_signed()));
+    splat(bits: u32) -> V: f512(_mm512_set1_epi32(bits.cast_signed())), f256(_mm256_set1_epi32(bits.cast_signed())), f128(_mm_set1_epi32(bits.cast_signed()));
     /// The first lane.
-    first_lane(a: V) -> u32: _mm512_cvtsi512_si32(i512(a)).cast_unsigned(), _mm256_cvtsi256_si32(i256(a)).cast_unsigned();
+    first_lane(a: V) -> u32: _mm512_cvtsi512_si32(i512(a)).cast_unsigned(), _mm256_cvtsi256_si32(i256(a)).cast_unsigned(), _mm_cvtsi128_si32(i128(a)).cast_unsigned();
     /// The lanes of a mask.
-    bits(mask: M) -> u32: mask.into(), _mm256_movemask_ps(mask).cast_unsigned();
+    bits(mask: M) -> u32: mask.into(), _mm256_movemask_ps(mask).cast_unsigned(), _mm_movemask_ps(mask).cast_unsigned();
     /// `a + b`.
-    add(a: V, b: V) -> V: _mm512_add_ps(a, b), _mm256_add_ps(a, b);
+    add(a: V, b: V) -> V: _mm512_add_ps(a, b), _mm256_add_ps(a, b), _mm_add_ps(a, b);
     /// `a - b`.
-    sub(a: V, b: V) -> V: _mm512_sub_ps(a, b), _mm256_sub_ps(a, b);
+    sub(a: V, b: V) -> V: _mm512_sub_ps(a, b), _mm256_sub_ps(a, b), _mm_sub_ps(a, b);
     /// `a * b`.
-    mul(a: V, b: V) -> V: _mm512_mul_ps(a, b), _mm256_mul_ps(a, b);
+    mul(a: V, b: V) -> V: _mm512_mul_ps(a, b), _mm256_mul_ps(a, b), _mm_mul_ps(a, b);
     /// `a / b`.
-    div(a: V, b: V) -> V: _mm512_div_ps(a, b), _mm256_div_ps(a, b);
+    div(a: V, b: V) -> V: _mm512_div_ps(a, b), _mm256_div_ps(a, b), _mm_div_ps(a, b);
     /// `a * b + c`, rounded once.
-    fma(a: V, b: V, c: V) -> V: _mm512_fmadd_ps(a, b, c), _mm256_fmadd_ps(a, b, c);
+    fma(a: V, b: V, c: V) -> V: _mm512_fmadd_ps(a, b, c), _mm256_fmadd_ps(a, b, c), _mm_fmadd_ps(a, b, c);
     /// The smaller one; `b` where one is NaN.
-    min(a: V, b: V) -> V: _mm512_min_ps(a, b), _mm256_min_ps(a, b);
+    min(a: V, b: V) -> V: _mm512_min_ps(a, b), _mm256_min_ps(a, b), _mm_min_ps(a, b);
     /// The larger one; `b` where one is NaN.
-    max(a: V, b: V) -> V: _mm512_max_ps(a, b), _mm256_max_ps(a, b);
+    max(a: V, b: V) -> V: _mm512_max_ps(a, b), _mm256_max_ps(a, b), _mm_max_ps(a, b);
     /// The square root.
-    sqrt(a: V) -> V: _mm512_sqrt_ps(a), _mm256_sqrt_ps(a);
+    sqrt(a: V) -> V: _mm512_sqrt_ps(a), _mm256_sqrt_ps(a), _mm_sqrt_ps(a);
     /// The floor.
-    floor(a: V) -> V: _mm512_roundscale_ps::<9>(a), _mm256_floor_ps(a);
+    floor(a: V) -> V: _mm512_roundscale_ps::<9>(a), _mm256_floor_ps(a), _mm_floor_ps(a);
     /// The ceiling.
-    ceil(a: V) -> V: _mm512_roundscale_ps::<10>(a), _mm256_ceil_ps(a);
+    ceil(a: V) -> V: _mm512_roundscale_ps::<10>(a), _mm256_ceil_ps(a), _mm_ceil_ps(a);
     /// The nearest integer, ties to even.
-    nearest(a: V) -> V: _mm512_roundscale_ps::<8>(a), _mm256_round_ps::<8>(a);
+    nearest(a: V) -> V: _mm512_roundscale_ps::<8>(a), _mm256_round_ps::<8>(a), _mm_round_ps::<8>(a);
     /// A number as a signed integer of 32 bits, rounded towards 0.
-    to_int(a: V) -> V: f512(_mm512_cvttps_epi32(a)), f256(_mm256_cvttps_epi32(a));
+    to_int(a: V) -> V: f512(_mm512_cvttps_epi32(a)), f256(_mm256_cvttps_epi32(a)), f128(_mm_cvttps_epi32(a));
     /// The inverse conversion.
-    of_int(a: V) -> V: _mm512_cvtepi32_ps(i512(a)), _mm256_cvtepi32_ps(i256(a));
+    of_int(a: V) -> V: _mm512_cvtepi32_ps(i512(a)), _mm256_cvtepi32_ps(i256(a)), _mm_cvtepi32_ps(i128(a));
     /// `a + b` of integers.
-    add_int(a: V, b: V) -> V: f512(_mm512_add_epi32(i512(a), i512(b))), f256(_mm256_add_epi32(i256(a), i256(b)));
+    add_int(a: V, b: V) -> V: f512(_mm512_add_epi32(i512(a), i512(b))), f256(_mm256_add_epi32(i256(a), i256(b))), f128(_mm_add_epi32(i128(a), i128(b)));
     /// `a - b` of integers.
-    sub_int(a: V, b: V) -> V: f512(_mm512_sub_epi32(i512(a), i512(b))), f256(_mm256_sub_epi32(i256(a), i256(b)));
+    sub_int(a: V, b: V) -> V: f512(_mm512_sub_epi32(i512(a), i512(b))), f256(_mm256_sub_epi32(i256(a), i256(b))), f128(_mm_sub_epi32(i128(a), i128(b)));
     /// `a * b` of integers.
-    mul_int(a: V, b: V) -> V: f512(_mm512_mullo_epi32(i512(a), i512(b))), f256(_mm256_mullo_epi32(i256(a), i256(b)));
+    mul_int(a: V, b: V) -> V: f512(_mm512_mullo_epi32(i512(a), i512(b))), f256(_mm256_mullo_epi32(i256(a), i256(b))), f128(_mm_mullo_epi32(i128(a), i128(b)));
     /// The smaller one of unsigned integers.
-    least(a: V, b: V) -> V: f512(_mm512_min_epu32(i512(a), i512(b))), f256(_mm256_min_epu32(i256(a), i256(b)));
+    least(a: V, b: V) -> V: f512(_mm512_min_epu32(i512(a), i512(b))), f256(_mm256_min_epu32(i256(a), i256(b))), f128(_mm_min_epu32(i128(a), i128(b)));
     /// Bitwise and.
-    and(a: V, b: V) -> V: _mm512_and_ps(a, b), _mm256_and_ps(a, b);
+    and(a: V, b: V) -> V: _mm512_and_ps(a, b), _mm256_and_ps(a, b), _mm_and_ps(a, b);
     /// Bitwise or.
-    xor(a: V, b: V) -> V: _mm512_xor_ps(a, b), _mm256_xor_ps(a, b);
+    xor(a: V, b: V) -> V: _mm512_xor_ps(a, b), _mm256_xor_ps(a, b), _mm_xor_ps(a, b);
     /// Bits shifted to the left by `b`, zeros after.
-    left(a: V, b: i32) -> V: f512(_mm512_sll_epi32(i512(a), _mm_cvtsi32_si128(b))), f256(_mm256_sll_epi32(i256(a), _mm_cvtsi32_si128(b)));
+    left(a: V, b: i32) -> V: f512(_mm512_sll_epi32(i512(a), _mm_cvtsi32_si128(b))), f256(_mm256_sll_epi32(i256(a), _mm_cvtsi32_si128(b))), f128(_mm_sll_epi32(i128(a), _mm_cvtsi32_si128(b)));
     /// Bits shifted to the right, zeros in front.
-    right(a: V, b: i32) -> V: f512(_mm512_srl_epi32(i512(a), _mm_cvtsi32_si128(b))), f256(_mm256_srl_epi32(i256(a), _mm_cvtsi32_si128(b)));
+    right(a: V, b: i32) -> V: f512(_mm512_srl_epi32(i512(a), _mm_cvtsi32_si128(b))), f256(_mm256_srl_epi32(i256(a), _mm_cvtsi32_si128(b))), f128(_mm_srl_epi32(i128(a), _mm_cvtsi32_si128(b)));
     /// The same, each lane by that of `b`.
-    right_each(a: V, b: V) -> V: f512(_mm512_srlv_epi32(i512(a), i512(b))), f256(_mm256_srlv_epi32(i256(a), i256(b)));
+    right_each(a: V, b: V) -> V: f512(_mm512_srlv_epi32(i512(a), i512(b))), f256(_mm256_srlv_epi32(i256(a), i256(b))), right_each(a, b);
     /// `a < b`.
-    less(a: V, b: V) -> M: _mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b), _mm256_cmp_ps::<_CMP_LT_OQ>(a, b);
+    less(a: V, b: V) -> M: _mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b), _mm256_cmp_ps::<_CMP_LT_OQ>(a, b), _mm_cmp_ps::<_CMP_LT_OQ>(a, b);
     /// `a = b`.
-    equal(a: V, b: V) -> M: _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(a, b), _mm256_cmp_ps::<_CMP_EQ_OQ>(a, b);
+    equal(a: V, b: V) -> M: _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(a, b), _mm256_cmp_ps::<_CMP_EQ_OQ>(a, b), _mm_cmp_ps::<_CMP_EQ_OQ>(a, b);
     /// The bits are the same.
-    equal_bits(a: V, b: V) -> M: _mm512_cmpeq_epi32_mask(i512(a), i512(b)), f256(_mm256_cmpeq_epi32(i256(a), i256(b)));
+    equal_bits(a: V, b: V) -> M: _mm512_cmpeq_epi32_mask(i512(a), i512(b)), f256(_mm256_cmpeq_epi32(i256(a), i256(b))), f128(_mm_cmpeq_epi32(i128(a), i128(b)));
     /// The negation.
-    not(m: M) -> M: !m, _mm256_xor_ps(m, f256(_mm256_set1_epi32(-1)));
+    not(m: M) -> M: !m, _mm256_xor_ps(m, f256(_mm256_set1_epi32(-1))), _mm_xor_ps(m, f128(_mm_set1_epi32(-1)));
     /// One of both holds.
-    either(a: M, b: M) -> M: a | b, _mm256_or_ps(a, b);
+    either(a: M, b: M) -> M: a | b, _mm256_or_ps(a, b), _mm_or_ps(a, b);
     /// Both hold.
-    both(a: M, b: M) -> M: a & b, _mm256_and_ps(a, b);
+    both(a: M, b: M) -> M: a & b, _mm256_and_ps(a, b), _mm_and_ps(a, b);
     /// `yes` where the mask holds, else `no`.
-    select(m: M, yes: V, no: V) -> V: _mm512_mask_blend_ps(m, no, yes), _mm256_blendv_ps(no, yes, m);
+    select(m: M, yes: V, no: V) -> V: _mm512_mask_blend_ps(m, no, yes), _mm256_blendv_ps(no, yes, m), _mm_blendv_ps(no, yes, m);
     /// Low halves of each quarter's pairs: `a0 b0 a1 b1`.
-    low(a: V, b: V) -> V: _mm512_unpacklo_ps(a, b), _mm256_unpacklo_ps(a, b);
+    low(a: V, b: V) -> V: _mm512_unpacklo_ps(a, b), _mm256_unpacklo_ps(a, b), _mm_unpacklo_ps(a, b);
     /// High halves: `a2 b2 a3 b3`.
-    high(a: V, b: V) -> V: _mm512_unpackhi_ps(a, b), _mm256_unpackhi_ps(a, b);
+    high(a: V, b: V) -> V: _mm512_unpackhi_ps(a, b), _mm256_unpackhi_ps(a, b), _mm_unpackhi_ps(a, b);
     /// First halves of each quarter: `a0 a1 b0 b1`.
-    first(a: V, b: V) -> V: _mm512_shuffle_ps::<0x44>(a, b), _mm256_shuffle_ps::<0x44>(a, b);
+    first(a: V, b: V) -> V: _mm512_shuffle_ps::<0x44>(a, b), _mm256_shuffle_ps::<0x44>(a, b), _mm_shuffle_ps::<0x44>(a, b);
     /// Second halves: `a2 a3 b2 b3`.
-    second(a: V, b: V) -> V: _mm512_shuffle_ps::<0xee>(a, b), _mm256_shuffle_ps::<0xee>(a, b);
+    second(a: V, b: V) -> V: _mm512_shuffle_ps::<0xee>(a, b), _mm256_shuffle_ps::<0xee>(a, b), _mm_shuffle_ps::<0xee>(a, b);
 }
+
+#[cfg(test)]
+#[path = "../tests/unit/simd.rs"]
+mod tests;

@@ -20,6 +20,8 @@ pub struct Target {
     pub masks: Masks,
     /// The length of strips.
     pub strips: Strips,
+    /// Short programs with loops have code for each part of a wavefront of 16 lanes, in which all variables are values (`codegen/x86/masked/unrolled.rs`).
+    pub unrolls: bool,
     /// Operations that not every target has.
     pub has: Operations,
     /// Estimates for the width of wavefronts.
@@ -141,6 +143,7 @@ pub const AVX512: Target = Target {
     tile_registers: 32,
     masks: Masks::Registers,
     strips: Strips::Short,
+    unrolls: false,
     has: Operations {
         broadcast_operands: true,
         shifts_of_memory: true,
@@ -179,6 +182,7 @@ pub const AVX2: Target = Target {
     tile_registers: 16,
     masks: Masks::Vectors,
     strips: Strips::Long,
+    unrolls: false,
     has: Operations { stores_past_caches: true, ..FEW },
     // A block's end costs little, as long strips are made for one register after the other. Loops run more often than their weight, which matters, as there is
     // hardly any other gain.
@@ -201,6 +205,7 @@ pub const CRANELIFT: Target = Target {
     tile_registers: if cfg!(target_arch = "x86_64") { 17 } else { 33 },
     masks: Masks::Vectors,
     strips: Strips::Long,
+    unrolls: true,
     has: FEW,
     costs: AVX2.costs,
 };
@@ -214,6 +219,7 @@ pub const PORTABLE: Target = Target {
     tile_registers: 0,
     masks: Masks::Words,
     strips: Strips::Short,
+    unrolls: false,
     has: FEW,
     costs: COSTS,
 };

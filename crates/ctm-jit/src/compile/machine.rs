@@ -9,6 +9,7 @@ use crate::codegen::x86::masked::fused::{self, Iterations};
 use crate::codegen::x86::masked::layout::Layout;
 use crate::codegen::x86::masked::runs::Runs;
 use crate::codegen::x86::masked::text::{allocated, selected};
+use crate::codegen::x86::masked::unrolled::is_unrolled;
 use crate::codegen::x86::masked::verify::verify;
 use crate::codegen::x86::masked::{Assumed, Ins, Native, Parts, ROW, SelectedCode, Variant, kept, narrow, ranges};
 use crate::codegen::x86::{FRAME_LIMIT, X86Target};
@@ -178,7 +179,9 @@ impl<'a> Machine<'a> {
             })
         };
         let sixteens = (self.inputs.lanes / LANES) as u8;
-        let (sixteens, locations) = if self.inputs.variant.narrows {
+        let (sixteens, locations) = if self.inputs.variant.narrows && self.unrolls() {
+            (1, locations(1))
+        } else if self.inputs.variant.narrows {
             narrow::narrow(&target, (code, lists), ranges, exports, sixteens, locations)
         } else {
             (sixteens, locations(sixteens))
@@ -186,6 +189,12 @@ impl<'a> Machine<'a> {
         self.lanes = usize::from(sixteens) * LANES;
         self.locations = locations;
         self.wide = wide;
+    }
+
+    /// Whether all parts of a wavefront of 16 lanes are unrolled.
+    fn unrolls(&self) -> bool {
+        let SelectedCode { lists, in_rows, .. } = &self.selected;
+        self.target().unrolls && in_rows.is_none() && is_unrolled(&self.inputs.form.code, lists, &self.iterations)
     }
 
     /// Lays out the frame.
@@ -248,6 +257,7 @@ impl<'a> Machine<'a> {
             fuel: variant.fuel,
             live_during: &self.ranges.across(&calls_at),
             leaves: !calls.is_empty() || !code.yields.is_empty(),
+            unrolls: self.unrolls(),
         };
         self.bytes = match variant.target.has_encoder() {
             true => emit::emit(&input),

@@ -105,6 +105,15 @@ impl Builder {
         self.ins().iconst(I64, number)
     }
 
+    /// `yes` in the lanes of a mask, `no` in the others.
+    pub fn blend(&mut self, mask: Value, yes: Value, no: Value) -> Value {
+        // A bitwise choice would be three instructions of x86-64.
+        match cfg!(target_arch = "x86_64") {
+            true => self.ins().x86_blendv(mask, yes, no),
+            false => self.ins().bitselect(mask, yes, no),
+        }
+    }
+
     /// A vector of these bytes.
     pub fn constant(&mut self, bytes: Vec<u8>) -> Value {
         let constant = self.func.dfg.constants.insert(ConstantData::from(bytes.as_slice()));

@@ -180,19 +180,19 @@ pub trait VectorEmitter: DerefMut<Target = Builder> {
             }
             Lir::Blend { dst, k, yes, no } => {
                 let (k, yes, no) = (self.mask(k), self.operand(yes), self.operand(no));
-                let made = self.ins().bitselect(k, yes, no);
+                let made = self.blend(k, yes, no);
                 self.set(dst, made);
             }
             Lir::Merge { dst, k, a } => {
                 let (k, yes, no) = (self.mask(k), self.operand(a), self.vector(dst));
-                let made = self.ins().bitselect(k, yes, no);
+                let made = self.blend(k, yes, no);
                 self.set(dst, made);
             }
             Lir::MergeTwo { op, dst, k, a, b } => {
                 let (a, b) = (self.operand(a), self.operand(b));
                 let yes = self.two(op, a, b);
                 let (k, yes, no) = (self.mask(k), self.bits(yes), self.vector(dst));
-                let made = self.ins().bitselect(k, yes, no);
+                let made = self.blend(k, yes, no);
                 self.set(dst, made);
             }
             Lir::Store(row, a) => {

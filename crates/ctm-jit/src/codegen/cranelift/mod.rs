@@ -5,6 +5,7 @@
 //! | `builder` | functions under construction: the place of the next instruction, types, literals |
 //! | `program` | whole programs: prologue, blocks, calls, yields |
 //! | `strips` | strips as loops over the parts of a wavefront |
+//! | `unrolled` | programs with loops: the code of each part, with variables and masks as values |
 //! | `tiles` | the tiles of streams |
 //! | `values` | operands and vectors as values |
 //! | `lines` | instructions on vectors and masks |
@@ -23,6 +24,7 @@ mod program;
 mod relative;
 mod strips;
 mod tiles;
+mod unrolled;
 mod values;
 
 use super::x86::masked::emit::Input;

@@ -2,6 +2,7 @@
 
 use super::builder::{Builder, frame_flags};
 use super::lines::VectorEmitter;
+use super::unrolled::Unrolled;
 use super::values::StripPart;
 use crate::codegen::x86::lir::Src;
 use crate::codegen::x86::masked::Ins;
@@ -11,7 +12,7 @@ use crate::codegen::x86::masked::layout::{ROW, SPENT, head};
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
-use cranelift_codegen::ir::{AbiParam, Block, Function, InstBuilder, SigRef, Signature, UserFuncName, Value};
+use cranelift_codegen::ir::{AbiParam, Block, BlockArg, Function, InstBuilder, SigRef, Signature, UserFuncName, Value};
 use cranelift_codegen::isa::CallConv;
 use ctm_ir::masked::{Counter, End, JumpTarget, M, MaskOp};
 use ctm_ir::order::postorder;
@@ -36,6 +37,8 @@ pub struct FunctionEmitter<'a> {
     yields: Vec<(u16, Block)>,
     /// The part of a strip that the present code is for.
     pub part: StripPart,
+    /// The values of the program, where its parts are unrolled.
+    pub unrolled: Option<Unrolled>,
 }
 
 /// The function of a program: from the frame to the value that `Native` expects; `None` where an instruction has no code.
@@ -68,6 +71,7 @@ pub fn function(input: &Input<'_>) -> Option<Function> {
         called,
         yields: Vec::new(),
         part: StripPart::default(),
+        unrolled: None,
     };
     emit.part.state.vectors = vec![None; input.locations.of.len()];
     emit.program();
@@ -96,9 +100,13 @@ impl FunctionEmitter<'_> {
             }
         }
         self.begin(start);
-        self.start_values();
-        let first = self.blocks[0];
-        self.ins().jump(first, &[]);
+        self.begin_unrolled();
+        match self.unrolled {
+            Some(_) => self.start_unrolled(),
+            None => self.start_values(),
+        }
+        let (first, args) = self.edge(JumpTarget::Block(0));
+        self.ins().jump(first, &args);
         // Most blocks are before one of their successors.
         let mut order =
             postorder(vec![false; input.code.blocks.len()], [0], |block| input.code.blocks[block].end.successors());
@@ -154,6 +162,7 @@ impl FunctionEmitter<'_> {
         let block = &input.code.blocks[index];
         let begin = self.blocks[index];
         self.begin(begin);
+        self.parameters(index, begin);
         let instructions = i64::from(block.tally.instructions());
         if instructions > 0 && input.fuel {
             let fuel = self.load_wide(head::FUEL);
@@ -178,38 +187,67 @@ impl FunctionEmitter<'_> {
         self.strips(&input.lists[index], &input.runs[index]);
         match block.end {
             End::Stop => {
+                if self.unrolled.is_some() {
+                    self.end_unrolled();
+                }
                 let done = self.done;
                 self.ins().jump(done, &[]);
             }
             End::Next(target) => {
-                let to = self.block_of(target);
-                self.ins().jump(to, &[]);
+                let (to, args) = self.edge(target);
+                self.ins().jump(to, &args);
             }
             End::Branch { mask, none, some } => {
-                let (none, some) = (self.block_of(none), self.block_of(some));
+                let ((none, none_args), (some, some_args)) = (self.edge(none), self.edge(some));
                 let lanes = match input.iterations[index] {
                     None => mask,
                     // Existing lanes stay as long as the wavefront runs.
                     Some(Iterations { left, lanes: M::EXISTING }) => left,
                     Some(Iterations { left, lanes }) => {
-                        let left = self.load_wide(head::mask(left));
+                        let left = self.any(left);
                         let next = self.func.dfg.make_block();
-                        self.ins().brif(left, next, &[], none, &[]);
+                        self.ins().brif(left, next, &[], none, &none_args);
                         self.begin(next);
                         lanes
                     }
                 };
-                let lanes = self.load_wide(head::mask(lanes));
-                self.ins().brif(lanes, some, &[], none, &[]);
+                let lanes = self.any(lanes);
+                self.ins().brif(lanes, some, &some_args, none, &none_args);
             }
         }
     }
 
-    fn block_of(&self, target: JumpTarget) -> Block {
+    /// The block that a jump leads to, and its arguments.
+    fn edge(&mut self, target: JumpTarget) -> (Block, Vec<BlockArg>) {
         match target {
-            JumpTarget::Block(id) => self.blocks[usize::from(id)],
-            JumpTarget::Reference => self.bail_out,
+            JumpTarget::Block(id) => (self.blocks[usize::from(id)], self.arguments(id.into())),
+            JumpTarget::Reference => (self.bail_out, Vec::new()),
         }
+    }
+
+    /// A value that is not 0 where a mask has any lane, or a number is not 0.
+    fn any(&mut self, m: M) -> Value {
+        if self.unrolled.is_some() { self.unrolled_any(m) } else { self.load_wide(head::mask(m)) }
+    }
+
+    /// A mask as a word.
+    fn word(&mut self, m: M) -> Value {
+        if self.unrolled.is_some() { self.unrolled_word(m) } else { self.load_wide(head::mask(m)) }
+    }
+
+    /// A number of the wavefront.
+    pub fn wave_number(&mut self, m: M) -> Value {
+        if self.unrolled.is_some() { self.unrolled_number(m) } else { self.load_wide(head::mask(m)) }
+    }
+
+    /// Adds to a number.
+    pub fn add_number(&mut self, before: Value, number: i32, thirteen_bits: bool) -> Value {
+        let sum = self.ins().iadd_imm(before, i64::from(number));
+        if !thirteen_bits {
+            return sum;
+        }
+        let high = self.ins().ishl_imm(sum, 51);
+        self.ins().sshr_imm(high, 51)
     }
 
     /// An instruction that concerns the wavefront as a whole.
@@ -217,7 +255,7 @@ impl FunctionEmitter<'_> {
         match *ins {
             Ins::Mark(export, under) => {
                 let at = head::WRITTEN + 8 * i32::from(export);
-                let (lanes, written) = (self.load_wide(head::mask(under)), self.load_wide(at));
+                let (lanes, written) = (self.word(under), self.load_wide(at));
                 let written = self.ins().bor(written, lanes);
                 self.store_wide(at, written);
             }
@@ -234,7 +272,7 @@ impl FunctionEmitter<'_> {
                 self.store_wide(at, count);
             }
             Ins::Guard { number, base, count } => {
-                let number = self.load_wide(head::mask(number));
+                let number = self.wave_number(number);
                 let number = self.ins().iadd_imm(number, i64::from(base));
                 let is_outside = self.ins().icmp_imm(IntCC::UnsignedGreaterThanOrEqual, number, i64::from(count));
                 let (next, bail_out) = (self.func.dfg.make_block(), self.bail_out);
@@ -277,6 +315,9 @@ impl FunctionEmitter<'_> {
     }
 
     fn mask_op(&mut self, op: MaskOp) {
+        if self.unrolled.is_some() {
+            return self.unrolled_mask_op(op);
+        }
         let mut load = |m: M| self.load_wide(head::mask(m));
         let made = match op {
             MaskOp::Copy(_, a) => load(a),
@@ -310,13 +351,7 @@ impl FunctionEmitter<'_> {
             MaskOp::Number(_, number) => self.number(number.into()),
             MaskOp::Add(d, number, thirteen_bits) => {
                 let before = load(d);
-                let sum = self.ins().iadd_imm(before, i64::from(number));
-                if thirteen_bits {
-                    let high = self.ins().ishl_imm(sum, 51);
-                    self.ins().sshr_imm(high, 51)
-                } else {
-                    sum
-                }
+                self.add_number(before, number, thirteen_bits)
             }
             MaskOp::IfNot0(_, a, b) => {
                 let (a, b) = (load(a), load(b));

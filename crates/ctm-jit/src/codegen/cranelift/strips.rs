@@ -1,6 +1,5 @@
 //! Strips: loops over the parts of a wavefront.
 
-use super::builder::frame_flags;
 use super::lines::VectorEmitter;
 use super::program::FunctionEmitter;
 use super::values::PART;
@@ -16,6 +15,9 @@ use std::ops::Range;
 
 /// Literals and constants that are loaded before a loop: more would only be spilled.
 const HOISTED: usize = if cfg!(target_arch = "aarch64") { 16 } else { 5 };
+/// The same of strips whose parts are unrolled: a load of a spilled one takes as long as another literal.
+const HOISTED_UNROLLED: usize = 16;
+
 impl FunctionEmitter<'_> {
     /// The instructions of a block, which has these strips.
     pub fn strips(&mut self, list: &[Ins], strips: &[Range<usize>]) {
@@ -60,6 +62,9 @@ impl FunctionEmitter<'_> {
     }
 
     fn strip(&mut self, strip: &[Ins]) {
+        if self.unrolled.is_some() {
+            return self.unrolled_strip(strip);
+        }
         self.clear_part();
         self.hoist_operands(strip);
         let mut made: Vec<M> = Vec::new();
@@ -78,14 +83,23 @@ impl FunctionEmitter<'_> {
             };
             made.extend(makes.filter(|m| !made.contains(m)));
         }
-        let masks = self.each_part(made.len(), |e| e.part(strip, &made));
+        let masks = self.each_part(made.len(), |e| {
+            e.part(strip);
+            let lanes = std::mem::take(&mut e.part.made);
+            let of = |m: &M| lanes.iter().rev().find(|(of, _)| of == m).map(|&(_, lanes)| lanes);
+            let bits = |m: &M| match of(m) {
+                Some(lanes) => e.ins().vhigh_bits(I32, lanes),
+                None => e.ins().iconst(I32, 0),
+            };
+            made.iter().map(bits).collect()
+        });
         for (m, word) in made.into_iter().zip(masks) {
             self.store_wide(head::mask(m), word);
         }
     }
 
     /// Loads the literals and constants that a strip uses most before its loop.
-    fn hoist_operands(&mut self, strip: &[Ins]) {
+    pub fn hoist_operands(&mut self, strip: &[Ins]) {
         let mut uses: Vec<(Src, usize)> = Vec::new();
         let mut is_rare = false;
         for ins in strip {
@@ -110,7 +124,8 @@ impl FunctionEmitter<'_> {
             }
         }
         uses.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
-        for (src, _) in uses.into_iter().take(HOISTED) {
+        let most = if self.unrolled.is_some() { HOISTED_UNROLLED } else { HOISTED };
+        for (src, _) in uses.into_iter().take(most) {
             let value = self.hoist(src);
             self.hoisted.push((src, value));
         }
@@ -130,14 +145,13 @@ impl FunctionEmitter<'_> {
         found
     }
 
-    /// One part of a strip; gives its bits of the masks that the strip makes.
-    fn part(&mut self, strip: &[Ins], made: &[M]) -> Vec<Value> {
-        let mut bits: Vec<Option<Value>> = vec![None; made.len()];
-        let mut put = |m: M, value: Value| {
-            if let Some(place) = made.iter().position(|&of| of == m) {
-                bits[place] = Some(value);
-            }
-        };
+    /// The part's lanes of a mask are made.
+    fn make_lanes(&mut self, m: M, lanes: Value) {
+        if self.unrolled.is_some() { self.set_lanes(m, lanes) } else { self.part.made.push((m, lanes)) }
+    }
+
+    /// One part of a strip.
+    pub fn part(&mut self, strip: &[Ins]) {
         let mut at = 0;
         while let Some(ins) = strip.get(at) {
             at += 1;
@@ -162,40 +176,38 @@ impl FunctionEmitter<'_> {
                 }
                 Ins::Set { dst, src, under } => {
                     let (lanes, yes, no) = (self.lanes(under), self.operand(src), self.vector(dst));
-                    let value = self.ins().bitselect(lanes, yes, no);
+                    let value = self.blend(lanes, yes, no);
                     self.set(dst, value);
                 }
                 Ins::SetTwo { op, dst, a, b, under } => {
                     let (a, b) = (self.operand(a), self.operand(b));
                     let yes = self.two(op, a, b);
                     let (lanes, yes, no) = (self.lanes(under), self.bits(yes), self.vector(dst));
-                    let value = self.ins().bitselect(lanes, yes, no);
+                    let value = self.blend(lanes, yes, no);
                     self.set(dst, value);
                 }
                 Ins::Number(dst, m) => {
-                    let frame = self.frame;
-                    let number = self.ins().load(I32, frame_flags(), frame, head::mask(m));
+                    let number = self.wave_number(m);
+                    let number = self.ins().ireduce(I32, number);
                     let value = self.ins().splat(I32X4, number);
                     self.set(dst, value);
                 }
                 Ins::Keep { row, src, under } => {
                     let (lanes, yes, no) = (self.lanes(under), self.operand(src), self.load_row(row));
-                    let value = self.ins().bitselect(lanes, yes, no);
+                    let value = self.blend(lanes, yes, no);
                     self.store_row(row, value);
                 }
                 Ins::GetRelative { dst, from, base, index } => self.get_relative(dst, from, base, index),
                 Ins::EndLanes(m) => {
                     let mask = self.mask(1);
-                    let value = self.ins().vhigh_bits(I32, mask);
-                    put(m, value);
+                    self.make_lanes(m, mask);
                 }
                 Ins::EndKeep => {
                     let (mask, active) = (self.mask(1), self.lanes(M::ACTIVE));
                     let active = self.ins().band(active, mask);
                     self.part.lanes.retain(|&(m, _)| m != M::ACTIVE);
                     self.part.lanes.push((M::ACTIVE, active));
-                    let value = self.ins().vhigh_bits(I32, active);
-                    put(M::ACTIVE, value);
+                    self.make_lanes(M::ACTIVE, active);
                 }
                 Ins::EndLeave(under) => {
                     let (mask, lanes) = (self.mask(1), self.lanes(under));
@@ -214,6 +226,5 @@ impl FunctionEmitter<'_> {
             }
         }
         self.store_newer();
-        bits.into_iter().map(|bits| bits.unwrap_or_else(|| self.ins().iconst(I32, 0))).collect()
     }
 }

@@ -7,7 +7,7 @@ use crate::codegen::x86::allocate::Location;
 use crate::codegen::x86::lir::{Src, Vector};
 use crate::codegen::x86::masked::layout::head;
 use cranelift_codegen::ir::types::{I32X4, I64};
-use cranelift_codegen::ir::{InstBuilder, MemFlags, Value};
+use cranelift_codegen::ir::{InstBuilder, Value};
 use ctm_ir::masked::M;
 use std::ops::{Deref, DerefMut};
 
@@ -35,11 +35,18 @@ impl Expanded {
     }
 }
 
+/// The address of the table.
+pub fn expanded_lanes() -> i64 {
+    (&raw const EXPANDED).addr().cast_signed() as i64
+}
+
 /// The state of the code for one part of a strip.
 #[derive(Default)]
 pub struct StripPart {
     /// The frame, moved by the part's bytes, and the number of the part's first lane.
     pub place: Option<(Value, Value)>,
+    /// The part's bytes, where its code is for this part alone.
+    pub offset: i32,
     /// Vectors and masks.
     pub state: CurrentValues,
     /// Vectors that are newer than their rows.
@@ -48,6 +55,8 @@ pub struct StripPart {
     pub words: Vec<(M, Value)>,
     /// The part's lanes of masks, as vectors.
     pub lanes: Vec<(M, Value)>,
+    /// The part's lanes of masks that the strip has made.
+    pub made: Vec<(M, Value)>,
 }
 
 impl FunctionEmitter<'_> {
@@ -84,7 +93,7 @@ impl FunctionEmitter<'_> {
 
     /// The part of a row of the frame.
     pub fn load_row(&mut self, offset: i32) -> Value {
-        let moved = self.moved();
+        let (moved, offset) = (self.moved(), offset + self.part.offset);
         self.ins().load(I32X4, frame_flags(), moved, offset)
     }
 
@@ -110,6 +119,9 @@ impl FunctionEmitter<'_> {
 
     /// The part's lanes of a mask: all bits of a lane, or none.
     pub fn lanes(&mut self, m: M) -> Value {
+        if self.unrolled.is_some() {
+            return self.unrolled_lanes(m);
+        }
         if let Some(&(_, value)) = self.part.lanes.iter().find(|(of, _)| *of == m) {
             return value;
         }
@@ -117,15 +129,7 @@ impl FunctionEmitter<'_> {
             Some(&(_, word)) => word,
             None => self.load_wide(head::mask(m)),
         };
-        let bits = match self.part.place {
-            Some((_, first)) => self.ins().ushr(word, first),
-            None => word,
-        };
-        let bits = self.ins().band_imm(bits, 15);
-        let offset = self.ins().ishl_imm(bits, 4);
-        let table = self.number((&raw const EXPANDED).addr().cast_signed() as i64);
-        let at = self.ins().iadd(table, offset);
-        let lanes = self.ins().load(I32X4, MemFlags::trusted().with_readonly(), at, 0);
+        let lanes = self.expanded(word);
         if self.part.state.changed.is_none() {
             self.part.lanes.push((m, lanes));
         }
@@ -162,7 +166,8 @@ impl VectorEmitter for FunctionEmitter<'_> {
             return value;
         }
         let Some(row) = self.row_of(vector) else { return self.literal(0) };
-        let value = self.load_row(row);
+        // Where parts are unrolled, a variable without a value is undefined.
+        let value = if self.unrolled.is_some() { self.literal(0) } else { self.load_row(row) };
         // The value of an optional sequence does not reach what follows it.
         self.part.state.put(vector.index(), value);
         value
@@ -175,7 +180,7 @@ impl VectorEmitter for FunctionEmitter<'_> {
     fn set(&mut self, vector: Vector, value: Value) {
         let value = self.bits(value);
         self.part.state.put(vector.index(), value);
-        if self.row_of(vector).is_some() && !self.part.newer.contains(&vector) {
+        if self.unrolled.is_none() && self.row_of(vector).is_some() && !self.part.newer.contains(&vector) {
             self.part.newer.push(vector);
         }
     }
@@ -203,6 +208,7 @@ impl VectorEmitter for FunctionEmitter<'_> {
 
     fn store_row(&mut self, offset: i32, value: Value) {
         let (moved, value) = (self.moved(), self.bits(value));
+        let offset = offset + self.part.offset;
         self.ins().store(frame_flags(), value, moved, offset);
     }
 }

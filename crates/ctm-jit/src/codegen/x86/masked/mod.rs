@@ -10,6 +10,7 @@
 //! | `fused` | instructions that are emitted as one |
 //! | `layout` | the layout of the frame |
 //! | `kept` | literals and constants that loops keep in registers, or rows |
+//! | `unrolled` | programs with loops whose parts are unrolled |
 //! | `narrow` | narrower wavefronts for programs of high register pressure |
 //! | `alu`, `doubles` | operations as instructions |
 //! | `emit`, `emit/vectors` | machine code: the whole; single vector instructions |
@@ -39,6 +40,7 @@ mod select;
 mod selected;
 pub mod spans;
 pub mod text;
+pub mod unrolled;
 pub mod verify;
 pub mod wide;
 

@@ -52,6 +52,8 @@ pub struct Input<'a> {
     pub live_during: &'a [Vec<Vector>],
     /// It calls out, or yields.
     pub leaves: bool,
+    /// The parts of the whole program are unrolled.
+    pub unrolls: bool,
 }
 
 /// The needed location.
