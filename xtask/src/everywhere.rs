@@ -20,7 +20,7 @@ struct Tests {
     linker: &'static str,
     /// Programs that run a test of that system, with their arguments: the first that this machine has.
     runners: &'static [&'static [&'static str]],
-    /// Arguments with which a runner succeeds if it can run programs of Rust, and what it has to have for that.
+    /// Arguments with which a runner succeeds if it can run programs of Rust, and the requirement that it lacks otherwise.
     probe: (&'static [&'static str], &'static str),
     /// Whether a test can start its own program there.
     starts_itself: bool,
