@@ -20,6 +20,8 @@ struct Tests {
     linker: &'static str,
     /// Programs that run a test of that system, with their arguments: the first that this machine has.
     runners: &'static [&'static [&'static str]],
+    /// Arguments with which a runner succeeds if it can run programs of Rust, and the requirement that it lacks otherwise.
+    probe: (&'static [&'static str], &'static str),
     /// Whether a test can start its own program there.
     starts_itself: bool,
     /// Packages whose tests do not run, and why.
@@ -48,6 +50,7 @@ const SYSTEMS: &[System] = &[
         tests: Some(Tests {
             linker: "aarch64-linux-gnu-gcc",
             runners: &[&["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]],
+            probe: (&["--version"], "a version"),
             starts_itself: false,
             without: &[
                 ("ctm-radeon-shim", "its tests preload the library into programs of this machine"),
@@ -74,6 +77,10 @@ const SYSTEMS: &[System] = &[
         tests: Some(Tests {
             linker: "x86_64-w64-mingw32-gcc",
             runners: &[&["wine64"], &["/usr/lib/wine/wine64"], &["wine"]],
+            probe: (
+                &["cmd", "/c", "if exist C:\\windows\\system32\\bcryptprimitives.dll (exit 0) else (exit 1)"],
+                "bcryptprimitives.dll, which Wine 9 has and Wine 8 has not: Rust takes random numbers from it",
+            ),
             starts_itself: true,
             without: &[
                 ("ctm-capi", "its tests run a C compiler's programs"),
@@ -153,6 +160,12 @@ impl System {
             say(&format!("skipped: {target}: {missing}"));
             return Ok(());
         };
+        let (probe, has_to_have) = tests.probe;
+        let probed = Command::new(runner[0]).args(probe).env("WINEDEBUG", "-all").output();
+        if !probed.is_ok_and(|output| output.status.success()) {
+            say(&format!("skipped: {target}: {} has to have {has_to_have}", runner[0]));
+            return Ok(());
+        }
         for (package, reason) in tests.without {
             say(&format!("skipped: {target}: tests of {package}: {reason}"));
         }

@@ -32,6 +32,24 @@ impl Profile {
         }
     }
 
+    /// Whether symbols and lines of the command go to a file of their own. Elsewhere they are removed.
+    fn splits(self) -> bool {
+        self == Self::Release && cfg!(target_os = "linux") && has("objcopy")
+    }
+
+    /// Variables of cargo for it: backtraces of an installed command have lines, where these can lie in a file of their own.
+    fn environment(self) -> &'static [(&'static str, &'static str)] {
+        if self.splits() {
+            &[
+                ("CTM_SONAME", SONAME),
+                ("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only"),
+                ("CARGO_PROFILE_RELEASE_STRIP", "none"),
+            ]
+        } else {
+            &[("CTM_SONAME", SONAME)]
+        }
+    }
+
     /// Its command, once that is built.
     pub(crate) fn binary(self) -> PathBuf {
         target().join(self.folder()).join(format!("ctm{}", std::env::consts::EXE_SUFFIX))
@@ -52,7 +70,11 @@ pub(crate) fn install_with(prefix: &Path, profile: Profile, alone: bool) -> Resu
     copy_tree(&root().join("crates/ctm-capi/include"), &include)?;
     let built = target().join(profile.folder());
     for (from, to) in libraries() {
-        copy(&built.join(from), &lib.join(to))?;
+        let (from, to) = (built.join(from), lib.join(to));
+        copy(&from, &to)?;
+        if profile.splits() && to.extension().is_some_and(|end| end == "a") {
+            run(Command::new("objcopy").arg("--strip-debug").arg(&to))?;
+        }
     }
     link(&lib)?;
     let pc = lib.join("pkgconfig/ctm.pc");
@@ -83,11 +105,14 @@ const COMPLETIONS: &[(&str, &str)] = &[
 /// Installs the command, its manual pages and completions; returns the command's path.
 fn install_command(prefix: &Path, profile: Profile, alone: bool) -> Result<PathBuf, String> {
     if profile == Profile::Release {
-        link_command(alone)?;
+        link_command(alone, profile)?;
     }
     let built = profile.binary();
     let command = prefix.join("bin").join(built.file_name().unwrap_or_default());
     copy(&built, &command)?;
+    if profile.splits() {
+        split(&built, &command)?;
+    }
     let pages = prefix.join("share/man/man1");
     fs::create_dir_all(&pages).map_err(|e| told(&pages, &e))?;
     run(Command::new(&command).arg("man").arg(&pages))?;
@@ -100,23 +125,32 @@ fn install_command(prefix: &Path, profile: Profile, alone: bool) -> Result<PathB
     Ok(command)
 }
 
-/// Links the command that is installed: without the names of private functions.
-fn link_command(alone: bool) -> Result<(), String> {
-    let mut build = vec!["rustc", "--release", "-p", "ctm-cli", "--bin", "ctm", "--", "-C", STRIPPED];
+/// Links the command that is installed: without the names of private functions, which are in a file beside it or nowhere.
+fn link_command(alone: bool, profile: Profile) -> Result<(), String> {
+    let strip = if profile.splits() { "strip=none" } else { "strip=symbols" };
+    let mut build = vec!["rustc", "--release", "-p", "ctm-cli", "--bin", "ctm", "--", "-C", strip];
     if alone && STATIC {
         // Libraries are compiled alike either way; only the final link differs.
         build.extend(["-C", "target-feature=+crt-static"]);
-        cargo("the command, static", &build, &[])
+        cargo("the command, static", &build, profile.environment())
     } else {
-        cargo("the command", &build, &[])
+        cargo("the command", &build, profile.environment())
     }
+}
+
+/// Copies a program without its symbols and lines. They go to the folder `.debug` beside the copy, where debuggers and the backtraces of Rust look for them.
+fn split(program: &Path, to: &Path) -> Result<(), String> {
+    let name = to.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let place = to.with_file_name(".debug");
+    fs::create_dir_all(&place).map_err(|e| told(&place, &e))?;
+    let symbols = place.join(format!("{name}.debug"));
+    run(Command::new("objcopy").args(["--only-keep-debug", "--compress-debug-sections"]).arg(program).arg(&symbols))?;
+    let link = format!("--add-gnu-debuglink={}", symbols.display());
+    run(Command::new("objcopy").args(["--strip-all", &link]).arg(program).arg(to))
 }
 
 /// Whether a command can be linked on this host that needs no shared library.
 const STATIC: bool = cfg!(all(target_os = "linux", target_env = "gnu"));
-
-/// Installed libraries have the public symbols, and no others.
-const STRIPPED: &str = "strip=symbols";
 
 /// Builds the examples outside the project with the flags of `ctm.pc`, against the shared and the static library, and runs them; once under
 /// valgrind, and once recorded and run again.
@@ -254,7 +288,7 @@ fn build(profile: Profile) -> Result<(), String> {
             }
         }
     }
-    cargo("the command and the libraries", &packages, &[("CTM_SONAME", SONAME)])
+    cargo("the command and the libraries", &packages, profile.environment())
 }
 
 /// Cargo's artefacts, and their installed names.
@@ -333,4 +367,32 @@ fn sources(end: &str) -> Result<Vec<PathBuf>, String> {
         entries.filter_map(|e| e.ok().map(|e| e.path())).filter(|p| p.extension().is_some_and(|e| e == end)).collect();
     all.sort();
     Ok(all)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    /// This test's own program, without its symbols, still runs; they lie beside it.
+    #[test]
+    fn a_split_program_runs_and_names_its_symbols() {
+        if !Profile::Release.splits() {
+            say("skipped: there is no objcopy");
+            return;
+        }
+        let place = std::env::temp_dir().join(format!("ctm-split-{}", std::process::id()));
+        fs::create_dir_all(&place).unwrap();
+        let (program, copy) = (std::env::current_exe().unwrap(), place.join("program"));
+        split(&program, &copy).unwrap();
+        let bytes = |path: &Path| fs::metadata(path).unwrap().len();
+        assert!(bytes(&copy) < bytes(&program));
+        let stripped = fs::read(&copy).unwrap();
+        assert!(stripped.windows(13).any(|name| name == b"program.debug"), "the copy names the file");
+        let listed = Command::new(&copy).arg("--list").output().unwrap();
+        assert!(String::from_utf8_lossy(&listed.stdout).contains("a_split_program_runs_and_names_its_symbols"));
+        let symbols = fs::read(place.join(".debug/program.debug")).unwrap();
+        assert!(symbols.starts_with(b"\x7fELF") && symbols.len() > 1000);
+        fs::remove_dir_all(&place).unwrap();
+    }
 }

@@ -133,10 +133,14 @@ pub(crate) enum Tells {
 impl Console {
     pub(crate) fn new(when: When, tells: Tells) -> Self {
         let color = match when {
-            When::Always => true,
+            When::Always => {
+                knows_colors();
+                true
+            }
             When::Never => false,
             When::Auto => {
-                std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+                let is_wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+                is_wanted && std::io::stderr().is_terminal() && knows_colors()
             }
         };
         let tells_written = match tells {
@@ -151,20 +155,14 @@ impl Console {
     pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = std::io::stdout().lock();
         let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-        written.map_err(|e| match e.kind() {
-            std::io::ErrorKind::BrokenPipe => Failure::Gone,
-            _ => Failure::wrong("cannot-write", format!("stdout cannot be written: {e}")),
-        })
+        written.map_err(|e| not_printed(&e))
     }
 
     /// A result, to a file, or to stdout for `-`.
     pub(crate) fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         if path == Path::new("-") {
             let mut stdout = std::io::stdout().lock();
-            return stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(|e| match e.kind() {
-                std::io::ErrorKind::BrokenPipe => Failure::Gone,
-                _ => Failure::wrong("cannot-write", format!("stdout cannot be written: {e}")),
-            });
+            return stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(|e| not_printed(&e));
         }
         ctm_files::save(path, bytes)
             .map_err(|e| Failure::wrong("cannot-write", format!("{} cannot be written: {e}", path.display())))?;
@@ -217,6 +215,26 @@ impl Console {
         }
         self.print(&format!("{value}\n"))
     }
+}
+
+/// Why stdout takes nothing more.
+fn not_printed(error: &std::io::Error) -> Failure {
+    /// Windows's `ERROR_PIPE_NOT_CONNECTED`: the other end of a named pipe has gone.
+    const NOT_CONNECTED: i32 = 233;
+    let is_gone =
+        error.kind() == std::io::ErrorKind::BrokenPipe || cfg!(windows) && error.raw_os_error() == Some(NOT_CONNECTED);
+    if is_gone {
+        return Failure::Gone;
+    }
+    Failure::wrong("cannot-write", format!("stdout cannot be written: {error}"))
+}
+
+/// Whether a terminal understands escape sequences. Consoles of Windows have to be asked to, and those before Windows 10 never do.
+fn knows_colors() -> bool {
+    #[cfg(windows)]
+    return anstyle_query::windows::enable_ansi_colors() != Some(false);
+    #[cfg(not(windows))]
+    true
 }
 
 /// Files that are named; of more, only the count is printed.

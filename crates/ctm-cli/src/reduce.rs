@@ -143,10 +143,27 @@ fn assembles(text: &str, extension: &str) -> bool {
 /// The longest interval between two polls of a command.
 const LOOK: Duration = Duration::from_millis(10);
 
+/// A command line, for the system's shell.
+fn shell(command: &str) -> Command {
+    #[cfg(windows)]
+    {
+        use std::os::windows::process::CommandExt;
+        let mut shell = Command::new("cmd");
+        // With `/S` the shell removes the outer quotes, and leaves those of the command as they are.
+        shell.args(["/D", "/S", "/C"]).raw_arg(format!("\"{command}\""));
+        shell
+    }
+    #[cfg(not(windows))]
+    {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", command]);
+        shell
+    }
+}
+
 /// Whether a command succeeds; no when it is cancelled before its end.
 fn succeeds(command: &str, program: &Path, control: &Control) -> bool {
-    let begun = Command::new("sh")
-        .args(["-c", command])
+    let begun = shell(command)
         .env("CTM_PROGRAM", program)
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -143,6 +143,7 @@ fn mad_and_output_modifier_equal_integers() {
 }
 
 #[test]
+#[cfg_attr(all(windows, target_env = "gnu"), ignore = "the C library of MinGW rounds a fused sum twice")]
 fn mad_equals_the_fused_multiply_add_of_the_host() {
     let random = &mut Random(2);
     let mut compared = 0;
@@ -276,7 +277,8 @@ fn presubtract_and_fraction_equal_single_precision() {
         }
         let (s0, s1) = (f32::from_bits(x), f32::from_bits(y));
         for (op, expected) in [
-            (SrcpOp::Bias, (-2f32).mul_add(s0, 1.0)),
+            // The product is exact.
+            (SrcpOp::Bias, 1.0 - 2.0 * s0),
             (SrcpOp::Sub, s1 - s0),
             (SrcpOp::Add, s1 + s0),
             (SrcpOp::Inv, 1.0 - s0),

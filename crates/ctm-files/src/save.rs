@@ -188,7 +188,7 @@ const MOST_LINKS: usize = 40;
 
 impl PathTarget {
     fn of(path: &Path) -> io::Result<Self> {
-        if path.as_os_str().as_encoded_bytes().last().is_none_or(|&last| last == b'/') {
+        if path.as_os_str().as_encoded_bytes().last().is_none_or(|&last| std::path::is_separator(last.into())) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it names no file"));
         }
         let mut path = path.to_owned();
@@ -306,7 +306,7 @@ impl Temporary {
 
     fn rename(mut self, to: &Path) -> io::Result<()> {
         if let Some(path) = &self.0 {
-            fs::rename(path, to)?;
+            replace(path, to)?;
         }
         self.0 = None;
         Ok(())
@@ -319,6 +319,30 @@ impl Drop for Temporary {
             let _ = fs::remove_file(path);
         }
     }
+}
+
+/// Gives a file the name of another one, which goes.
+#[cfg(not(windows))]
+fn replace(path: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(path, to)
+}
+
+/// Gives a file the name of another one, which goes. Windows refuses that while another program has that one open; scanners have every new file open for a moment.
+#[cfg(windows)]
+fn replace(path: &Path, to: &Path) -> io::Result<()> {
+    const TRIES: u32 = 8;
+    let mut wait = std::time::Duration::from_millis(2);
+    for _ in 1..TRIES {
+        match fs::rename(path, to) {
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => std::thread::sleep(wait),
+            done => return done,
+        }
+        wait *= 2;
+    }
+    fs::rename(path, to).map_err(|e| match e.kind() {
+        io::ErrorKind::PermissionDenied => io::Error::new(e.kind(), format!("another program has it open: {e}")),
+        _ => e,
+    })
 }
 
 /// Gives a file the permissions of another, and its owner where the process may do so.

@@ -38,9 +38,14 @@ fn files(folder: &Path, found: &mut Vec<(String, String)>) {
         if path.is_dir() {
             files(&path, found);
         } else if path.extension().is_some_and(|e| e == "rs" || e == "py") {
-            found.push((path.display().to_string(), fs::read_to_string(&path).unwrap()));
+            found.push((slashed(&path), fs::read_to_string(&path).unwrap()));
         }
     }
+}
+
+/// A path as this file writes it, on every system.
+fn slashed(path: &Path) -> String {
+    path.display().to_string().replace('\\', "/")
 }
 
 /// The lines of a text outside of comments and unit tests.
@@ -78,7 +83,7 @@ fn files_are_opened_and_saved_here_alone() {
     for (path, text) in &found {
         let words: &[&str] = if path.ends_with(".rs") { &RUST } else { &PYTHON };
         let Some(line) = bare(text, words) else { continue };
-        let path = path.strip_prefix(&format!("{}/", root.display())).unwrap();
+        let path = path.strip_prefix(&format!("{}/", slashed(&root))).unwrap();
         match EXCEPTIONS.iter().position(|(place, _)| path.starts_with(place)) {
             Some(n) => excepted[n] = true,
             None => wrong.push(format!("{path}: {}", line.trim())),

@@ -9,3 +9,4 @@ mod layout;
 mod opening;
 mod saving;
 mod textures;
+mod windows;
