@@ -158,6 +158,15 @@ impl<R: Read> Replay<R> {
         Replayed { submission, submitted }
     }
 
+    /// The same without a watcher, as programs run: draws may be joined.
+    pub fn run_at_once(&mut self, submission: Submission) -> Replayed {
+        let relocations = self.relocations(&submission);
+        let Self { reader, device, places } = self;
+        let mut memory = CaptureMemory { buffers: reader.buffers_mut(), places };
+        let submitted = device.submit(&submission.words, &relocations, &mut memory);
+        Replayed { submission, submitted }
+    }
+
     /// The chip of the capture; known after the first submission was read.
     #[must_use]
     pub fn chip(&self) -> &'static Chip {

@@ -7,6 +7,7 @@ mod captures;
 mod checks;
 mod chips;
 mod hostile;
+mod joined;
 mod kernel;
 mod layout;
 mod r500;

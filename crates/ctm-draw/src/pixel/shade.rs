@@ -1,11 +1,12 @@
 //! The pixel program for quads of any primitives: start values as rows of lanes, one launch, rows of exports.
 
-use crate::lanes::{Wide, widely};
+use crate::lanes::widely;
+use crate::pixel::rows::{Mixed, Positioned, TOGETHER, Weighed, by_element, pixels, places};
+pub(crate) use crate::pixel::rows::{Scratch, ShadeQuad, count_covered};
 use crate::program::{LaunchOutput, MOST_QUADS, Runner, StageMemory, X1kMemory, ints};
-use crate::raster::QuadCoverage;
 use crate::setup::Weights;
 use crate::setup::piece::Piece;
-use crate::state::{DrawState, Interpolation, PixelInput, Place, RasterState, SpriteElement, StageProgram, X1kStage};
+use crate::state::{DrawState, Interpolation, PixelInput, Place, SpriteElement, StageProgram, X1kStage};
 use crate::vertex::Vertices;
 use ctm_exec::r700::{Launch, Target};
 use ctm_exec::x1k::DrawParts;
@@ -17,177 +18,8 @@ use ctm_isa::x1k::TEMPORARIES;
 /// Quads of one launch.
 pub(crate) const PER_LAUNCH: usize = MOST_QUADS;
 
-/// Quads whose parameters are interpolated together.
-const TOGETHER: usize = 32;
-
-/// Adjacent quads of a piece from which on it pays to compute their common parts once.
-const LEAST_SHARED: usize = 3;
-
-/// A quad of the pixel program. Its uncovered pixels run, too, and are not counted.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ShadeQuad {
-    /// Its place among the setups.
-    pub(crate) setup: u32,
-    /// Its pixels, and which samples passed so far.
-    pub(crate) quad: QuadCoverage,
-    /// The sample that it runs for, where it runs for each.
-    pub(crate) sample: Option<u8>,
-}
-
-/// The count of covered pixels of quads.
-pub(crate) fn count_covered(quads: &[ShadeQuad]) -> u64 {
-    quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count() as u64
-}
-
-/// Where in the window a pixel's value is evaluated, in units.
-fn place(raster: &RasterState, place: Place, at: [i32; 2], mask: u8, sample: Option<u8>) -> [i64; 2] {
-    let centre = raster.centre();
-    let middle = at.map(|pixel| raster.unit.corner(pixel) + centre);
-    let moved = |[x, y]: [i8; 2]| [middle[0] + 16 * i64::from(x), middle[1] + 16 * i64::from(y)];
-    let covered = mask & raster.samples.all();
-    match (place, sample) {
-        // A program that runs for a sample evaluates everything there.
-        (Place::Sample, Some(sample)) | (Place::Centre | Place::Centroid, Some(sample)) => {
-            moved(raster.samples.at[usize::from(sample) % 8])
-        }
-        (Place::Centroid, None) if covered != 0 && covered != raster.samples.all() && raster.multisample => {
-            let all = (0..8).filter(|n| covered >> n & 1 == 1).map(|n| raster.samples.at[n]);
-            let sum = all.fold([0i64; 2], |sum, at| [sum[0] + i64::from(at[0]), sum[1] + i64::from(at[1])]);
-            let count = i64::from(covered.count_ones());
-            [middle[0] + 16 * sum[0] / count, middle[1] + 16 * sum[1] / count]
-        }
-        (Place::Centre | Place::Centroid | Place::Sample, None) => middle,
-    }
-}
-
-/// The same of the pixels of a quad.
-#[inline]
-fn places(raster: &RasterState, of: Place, quad: &ShadeQuad) -> [[i64; 2]; 4] {
-    let at = pixels(&quad.quad);
-    if of == Place::Centre && quad.sample.is_none() {
-        let centre = raster.centre();
-        return at.map(|at| at.map(|pixel| raster.unit.corner(pixel) + centre));
-    }
-    std::array::from_fn(|n| place(raster, of, at[n], quad.quad.masks[n], quad.sample))
-}
-
-/// The weights of quads, to be computed.
-struct Weighed<'m> {
-    weights: &'m mut [Weights],
-    quads: &'m [ShadeQuad],
-    pieces: &'m [Piece],
-    raster: &'m RasterState,
-    of: Place,
-}
-
-impl Wide for Weighed<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let Self { weights, quads, pieces, raster, of } = self;
-        let mut all = weights.iter_mut();
-        for quads in quads.chunk_by(|a, b| a.setup == b.setup) {
-            let piece = &pieces[quads[0].setup as usize];
-            let setup = &piece.setup;
-            let is_shared = quads.len() >= LEAST_SHARED && of == Place::Centre && quads[0].sample.is_none();
-            let shared = if is_shared { setup.quad_weights(piece.bounds(), raster.centre()) } else { None };
-            for (quad, weights) in quads.iter().zip(all.by_ref()) {
-                let at = [quad.quad.x, quad.quad.y];
-                *weights = match &shared {
-                    Some(shared) => shared.at(at),
-                    None if of == Place::Centre && quad.sample.is_none() => setup.weights_of_quad(at, raster.centre()),
-                    None => setup.weights(places(raster, of, quad)),
-                };
-            }
-        }
-    }
-}
-
-/// The elements of a parameter, in the pixels of each quad.
-type QuadElements<'r> = [&'r mut [[u32; 4]]; 4];
-
-/// A parameter, to be interpolated in quads.
-struct Mixed<'m, 'r> {
-    rows: &'m mut QuadElements<'r>,
-    weights: &'m [Weights],
-    quads: &'m [ShadeQuad],
-    pieces: &'m [Piece],
-    /// Of all vertices.
-    all: &'m [[u32; 4]],
-    interpolation: Interpolation,
-}
-
-impl Wide for Mixed<'_, '_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let Self { rows, weights, quads, pieces, all, interpolation } = self;
-        for (number, (quad, weights)) in quads.iter().zip(weights).enumerate() {
-            let [a, b, c] = pieces[quad.setup as usize].setup.slots;
-            let (a, b, c) = (&all[a as usize], &all[b as usize], &all[c as usize]);
-            for (element, row) in rows.iter_mut().enumerate() {
-                let of = [f32::from_bits(a[element]), f32::from_bits(b[element]), f32::from_bits(c[element])];
-                let mixed = weights.mix(interpolation, of);
-                for (to, value) in row[number].iter_mut().zip(mixed) {
-                    *to = value.to_bits();
-                }
-            }
-        }
-    }
-}
-
 /// A parameter of all vertices, in back and in front faces; `None` where there is none.
 type ByFace<'v> = [Option<&'v [[u32; 4]]>; 2];
-
-/// A start value of a pixel: of its quad, its place, its mask.
-type OfPixel<'a> = dyn Fn(&ShadeQuad, [i32; 2], u8) -> [u32; 4] + 'a;
-
-/// Rows under construction: a row for each element of an initial register. Reused from launch to launch.
-#[derive(Default)]
-pub(crate) struct Scratch {
-    lanes: usize,
-    /// How many of the rows are in use.
-    used: usize,
-    /// Register, element, values.
-    rows: Vec<(u8, u8, Vec<u32>)>,
-}
-
-impl Scratch {
-    fn restart(&mut self, lanes: usize) {
-        (self.lanes, self.used) = (lanes, 0);
-    }
-
-    /// The rows in use, as a launch takes them.
-    fn start(&self) -> Vec<StartRow<'_>> {
-        self.rows[..self.used]
-            .iter()
-            .map(|&(register, element, ref bits)| StartRow { register, element, bits })
-            .collect()
-    }
-
-    /// The values of element x of a register, of all lanes.
-    fn values(&self, register: u8) -> Option<&[u32]> {
-        self.rows[..self.used].iter().find(|row| (row.0, row.1) == (register, 0)).map(|row| row.2.as_slice())
-    }
-
-    fn row(&mut self, register: u8, element: u8) -> &mut [u32] {
-        let found = self.rows[..self.used].iter().position(|row| (row.0, row.1) == (register, element));
-        let place = found.unwrap_or_else(|| {
-            if self.used == self.rows.len() {
-                self.rows.push((0, 0, Vec::new()));
-            }
-            let row = &mut self.rows[self.used];
-            (row.0, row.1) = (register, element);
-            row.2.clear();
-            row.2.resize(self.lanes, 0);
-            self.used += 1;
-            self.used - 1
-        });
-        &mut self.rows[place].2
-    }
-}
 
 /// The domain of a launch for quads: side by side.
 fn domain(quads: &[ShadeQuad]) -> Domain {
@@ -268,12 +100,6 @@ pub(crate) struct Shader<'a> {
     pub(crate) runner: &'a Runner<'a>,
     pub(crate) state: &'a DrawState<'a>,
     pub(crate) program: QuadProgram<'a>,
-}
-
-/// The pixels of a quad.
-fn pixels(quad: &QuadCoverage) -> [[i32; 2]; 4] {
-    let (x, y) = (quad.x, quad.y);
-    [[x, y], [x + 1, y], [x, y + 1], [x + 1, y + 1]]
 }
 
 /// A launch of an X1K program for pixels.
@@ -528,53 +354,43 @@ impl Shader<'_> {
     fn others(&self, rows: &mut Scratch, quads: &[ShadeQuad], pieces: &[Piece]) {
         let inputs = &self.state.inputs;
         let raster = &self.state.raster;
-        let pixels = || {
-            quads.iter().enumerate().flat_map(|(number, quad)| {
-                (0..4).map(move |pixel| {
-                    let at = [quad.quad.x + (pixel as i32 & 1), quad.quad.y + (pixel as i32 >> 1)];
-                    (4 * number + pixel, quad, at, quad.quad.masks[pixel])
-                })
-            })
-        };
-        let mut fill = |register: u8, value: &OfPixel<'_>, elements: u8| {
-            let values: Vec<(usize, [u32; 4])> =
-                pixels().map(|(lane, quad, at, mask)| (lane, value(quad, at, mask))).collect();
-            for element in (0..4u8).filter(|element| elements >> element & 1 == 1) {
-                let row = rows.row(register, element);
-                values.iter().for_each(|(lane, value)| row[*lane] = value[usize::from(element)]);
-            }
-        };
         if let Some((register, elements)) = inputs.generated {
-            let value = |quad: &ShadeQuad, at: [i32; 2], mask: u8| {
-                let Some(&sprite) = pieces[quad.setup as usize].setup.sprite.as_deref() else { return [0; 4] };
-                let [s, t] = self.sprite(sprite, place(raster, Place::Centre, at, mask, quad.sample));
-                [s, t, 0.0, 1.0].map(f32::to_bits)
+            let value = |quad: &ShadeQuad| {
+                let sprite = pieces[quad.setup as usize].setup.sprite.as_deref();
+                let of = places(raster, Place::Centre, quad).map(|at| match sprite {
+                    Some(&sprite) => {
+                        let [s, t] = self.sprite(sprite, at);
+                        [s, t, 0.0, 1.0].map(f32::to_bits)
+                    }
+                    None => [0; 4],
+                });
+                by_element(of)
             };
-            fill(register, &value, elements);
+            rows.fill(register, elements, quads, &value);
         }
         if let Some(register) = inputs.position {
-            let value = |quad: &ShadeQuad, at: [i32; 2], mask: u8| {
-                let where_ = place(raster, inputs.position_place, at, mask, quad.sample);
-                let setup = &pieces[quad.setup as usize].setup;
-                let [x, y] = where_.map(|at| raster.unit.in_pixels(at) as f32);
-                [x, y, setup.clamped(setup.depth(where_)) as f32, setup.w(where_) as f32].map(f32::to_bits)
-            };
-            fill(register, &value, 0b1111);
+            for (first, quads) in (0..).step_by(TOGETHER).zip(quads.chunks(TOGETHER)) {
+                let mut of = [[[0; 4]; TOGETHER]; 4];
+                widely(Positioned { of: &mut of, quads, pieces, raster, place: inputs.position_place });
+                rows.put(register, 0b1111, first, &of, quads.len());
+            }
         }
         if let Some((register, element)) = inputs.face {
-            let value = |quad: &ShadeQuad, _: [i32; 2], mask: u8| {
+            let value = |quad: &ShadeQuad| {
                 let face = if pieces[quad.setup as usize].setup.is_front { 1f32 } else { -1f32 };
-                let mut value = [0, 0, u32::from(mask), 0];
-                value[usize::from(element % 4)] = face.to_bits();
-                value
+                let mut of = [[0; 4], [0; 4], quad.quad.masks.map(u32::from), [0; 4]];
+                of[usize::from(element % 4)] = [face.to_bits(); 4];
+                of
             };
-            fill(register, &value, 0b0100 | 1 << (element % 4));
+            rows.fill(register, 0b0100 | 1 << (element % 4), quads, &value);
         }
         if let Some(register) = inputs.fixed_position {
-            let value = |quad: &ShadeQuad, [x, y]: [i32; 2], mask: u8| {
-                [x.cast_unsigned(), y.cast_unsigned(), u32::from(mask), quad.sample.unwrap_or(0).into()]
+            let value = |quad: &ShadeQuad| {
+                let at = pixels(&quad.quad);
+                let [x, y] = [0, 1].map(|axis: usize| at.map(|at| at[axis].cast_unsigned()));
+                [x, y, quad.quad.masks.map(u32::from), [quad.sample.unwrap_or(0).into(); 4]]
             };
-            fill(register, &value, 0b1111);
+            rows.fill(register, 0b1111, quads, &value);
         }
     }
 }

@@ -288,6 +288,30 @@ impl Setup {
         std::array::from_fn(|n| z0 + second[n] * (z1 - z0) + third[n] * (z2 - z0) + self.offset)
     }
 
+    /// The depths of the pixels of a quad, and w: equal to [`Self::depth`] and [`Self::w`] for each.
+    #[inline(always)]
+    pub(crate) fn depths_and_ws_of_quad(&self, at: [i32; 2], place: i64) -> [[f64; 4]; 2] {
+        self.depths_and_ws_by(self.shares_of_quad(at, [place; 2]))
+    }
+
+    /// The same at four places in units.
+    #[inline(always)]
+    pub(crate) fn depths_and_ws(&self, places: &[[i64; 2]; 4]) -> [[f64; 4]; 2] {
+        self.depths_and_ws_by(self.shares_of_four(places))
+    }
+
+    #[inline(always)]
+    fn depths_and_ws_by(&self, [first, second, third]: [[f64; 4]; 3]) -> [[f64; 4]; 2] {
+        let [z0, z1, z2] = self.corners.map(|corner| corner.z);
+        let [a, b, c] = self.corners.map(|corner| corner.reciprocal_w);
+        let (mut depths, mut ws) = ([0.0; 4], [0.0; 4]);
+        for n in 0..4 {
+            depths[n] = z0 + second[n] * (z1 - z0) + third[n] * (z2 - z0) + self.offset;
+            ws[n] = 1.0 / (first[n] * a + second[n] * b + third[n] * c);
+        }
+        [depths, ws]
+    }
+
     /// How much depth changes from pixel to pixel, to the right and downwards.
     #[must_use]
     pub fn slopes(&self) -> [f64; 2] {

@@ -61,7 +61,8 @@ impl Notice {
         Self(Some(Arc::new(hears)))
     }
 
-    pub(crate) const fn is_heard(&self) -> bool {
+    /// Whether there is one to call.
+    pub const fn is_heard(&self) -> bool {
         self.0.is_some()
     }
 

@@ -2,6 +2,7 @@
 
 use super::counters::Predicate;
 use super::device::{Device, Placed};
+use super::joins::leaves_draws;
 use super::memory::GpuMemory;
 use super::outline::{DrawCall, IndexSource};
 use super::registers::is_relocated;
@@ -14,6 +15,7 @@ use crate::packets::words::{DataSelect, EventType, OffsetSource, PredicateOp, Pr
 use crate::packets::{Command, Kind};
 use crate::registers::{RESOURCES, SAMPLERS, colour, resource, vgt};
 use crate::table::{in_256, join, little_endian};
+use ctm_draw::Counts;
 
 /// The bit that says that a result is there.
 const VALID: u64 = 1 << 63;
@@ -58,6 +60,9 @@ impl Device {
         let Some(command) = packet.command() else {
             return Err(Error::new("unsupported-packet", format!("opcode {opcode:#04x} is not executed")));
         };
+        if !leaves_draws(&command) {
+            self.draw_joined(memory);
+        }
         match command {
             Command::WaitRegMem(wait) => self.wait(&wait, placed.absolute, memory),
             Command::Nop(_)
@@ -171,7 +176,7 @@ impl Device {
             } else if is_relocated(offset) {
                 let found = placed.relocation()?;
                 self.set(offset, value.wrapping_add(in_256(found.base)));
-                self.registers.set_end(offset, found.base.saturating_add(found.size));
+                self.set_end(offset, found.base.saturating_add(found.size));
             } else {
                 self.set(offset, value);
             }
@@ -217,11 +222,23 @@ impl Device {
         high_first: bool,
     ) -> Result<(), Error> {
         let call = DrawCall { count, indices, high_first };
-        let counts = self.draw(memory, &call);
+        let counts = match self.join(memory, &call) {
+            Ok(true) => Ok(None),
+            Ok(false) => self.draw(memory, &call).map(Some).map_err(|problem| problem.error),
+            Err(error) => Err(error),
+        };
         self.counters.call = Some(call);
-        let counts = counts.map_err(|problem| problem.error)?;
+        let counts = counts?;
+        self.counters.drawn += 1;
+        if let Some(counts) = counts {
+            self.count(counts);
+        }
+        Ok(())
+    }
+
+    /// Adds the counts of a draw, or of several.
+    pub(super) fn count(&mut self, counts: Counts) {
         let counters = &mut self.counters;
-        counters.drawn += 1;
         counters.samples += counts.samples_passed;
         // The counters of streams stop with the others: drivers stop them around draws of their own.
         if counters.pipeline_on {
@@ -242,7 +259,6 @@ impl Device {
             }
         }
         counters.last = counts;
-        Ok(())
     }
 
     /// How many vertices stream output has left.

@@ -16,6 +16,8 @@ pub(super) struct Counters {
     pub(super) pipeline_on: bool,
     /// Draws.
     pub(super) drawn: u64,
+    /// Draws that ran as a part of the one before them.
+    pub(super) joined: u64,
     /// The counts of the last draw.
     pub(super) last: Counts,
     /// The last draw.

@@ -1,6 +1,7 @@
 //! The device: its registers, engine and options.
 
 use super::counters::{Counters, Predicate};
+use super::joined::Joined;
 use super::programs::Programs;
 use super::r500::units;
 use super::registers::Registers;
@@ -125,6 +126,12 @@ pub struct Device {
     pub(super) outlines: Vec<ctm_draw::Outline>,
     /// Registers that changed since the last draw; recorded only for watchers.
     pub(super) changed: Option<BTreeMap<u32, u32>>,
+    /// Draws that wait for others that differ in nothing but their vertices.
+    pub(super) joined: Option<Joined>,
+    /// Errors of draws that waited.
+    pub(super) problems: Vec<Problem>,
+    /// The dword of the packet that runs, and the number of the last draw.
+    pub(super) place: (usize, u32),
 }
 
 impl std::fmt::Debug for Device {
@@ -185,6 +192,9 @@ impl Device {
             funnel: None,
             outlines: Vec::new(),
             changed: None,
+            joined: None,
+            problems: Vec::new(),
+            place: (0, 0),
         }
     }
 
@@ -204,6 +214,12 @@ impl Device {
     #[must_use]
     pub const fn chip(&self) -> &'static Chip {
         self.chip
+    }
+
+    /// How many draws ran as a part of the one before them, as they differed in nothing but their vertices.
+    #[must_use]
+    pub const fn joined_draws(&self) -> u64 {
+        self.counters.joined
     }
 
     /// Says how draws run from now on.
@@ -231,6 +247,20 @@ impl Device {
         {
             changed.insert(offset, value);
         }
+        if let Some(joined) = &mut self.joined
+            && (self.registers.at(offset) != value || Registers::changed_with(offset, value).next().is_some())
+        {
+            let all = std::iter::once(offset).chain(Registers::changed_with(offset, value));
+            all.for_each(|offset| joined.note(&self.registers, offset));
+        }
         self.registers.set(offset, value);
+    }
+
+    /// Sets the end of the buffer of a register's address.
+    pub(super) fn set_end(&mut self, offset: u32, end: u64) {
+        if let Some(joined) = &mut self.joined {
+            joined.note_end(&self.registers, offset);
+        }
+        self.registers.set_end(offset, end);
     }
 }

@@ -1,6 +1,7 @@
 //! A draw: programs, their resources, targets, and the call.
 
 use super::device::{Device, DrawOptions, Problem};
+use super::joined::{Joined, JoinedBuffer, RESTART};
 use super::memory::{GpuMemory, borrow};
 use super::outline::{DrawCall, IndexSource, TargetPicture};
 use super::programs::{LoadedProgram, ProgramRegisters};
@@ -14,7 +15,7 @@ use crate::registers::{colour, depth, resource, sq, vgt};
 use crate::table::{little_endian, little_endian_128, set_bits};
 use ctm_draw::format::{ColourFormat, Colours, NumberType, Swap};
 use ctm_draw::layout::Layout;
-use ctm_draw::state::{Draw, Indices, StageProgram, Topology};
+use ctm_draw::state::{Draw, Indices, InputState, StageProgram, Topology};
 use ctm_draw::{ColourTarget, Counts, DepthTarget, Drawn, Options, StreamBuffer, Targets};
 use ctm_exec::r700::Constants;
 use ctm_exec::r700::formats::{Elements, elements};
@@ -25,7 +26,7 @@ use ctm_isa::table::FieldValue;
 use std::sync::Arc;
 
 /// The bound targets of registers.
-struct Bindings {
+pub(super) struct Bindings {
     colour: Vec<(u32, TargetWords, ColourFormat)>,
     depth: Option<TargetWords>,
 }
@@ -56,7 +57,7 @@ fn colour_format(registers: &Registers, n: u32) -> Option<ColourFormat> {
 }
 
 impl Bindings {
-    fn of(registers: &Registers) -> Result<Self, Error> {
+    pub(super) fn of(registers: &Registers) -> Result<Self, Error> {
         let special = state::special_op(registers);
         let samples = state::samples(registers);
         let mut bindings = Self { colour: Vec::new(), depth: None };
@@ -97,9 +98,15 @@ impl Bindings {
     }
 
     /// Whether a target has several layers.
-    fn are_layered(&self) -> bool {
+    pub(super) fn are_layered(&self) -> bool {
         let colour = self.colour.iter().map(|of| &of.1);
         colour.chain(&self.depth).any(|words| words.slices[0] != words.slices[1])
+    }
+
+    /// The memory of all targets.
+    pub(super) fn ranges(&self) -> Vec<(u64, u64)> {
+        let colour = self.colour.iter().map(|of| &of.1);
+        colour.chain(&self.depth).map(|words| (words.address, words.bytes())).collect()
     }
 
     fn told(&self, registers: &Registers) -> Vec<String> {
@@ -186,11 +193,11 @@ pub(super) fn pictures(registers: &Registers, memory: &dyn GpuMemory) -> Result<
 }
 
 /// A stage's program with its resources.
-struct Part {
-    loaded: Arc<LoadedProgram>,
-    fetch: Option<Arc<LoadedProgram>>,
-    set: Set,
-    wanted: Wanted,
+pub(super) struct Part {
+    pub(super) loaded: Arc<LoadedProgram>,
+    pub(super) fetch: Option<Arc<LoadedProgram>>,
+    pub(super) set: Set,
+    pub(super) wanted: Wanted,
     /// The memory that it reads.
     ranges: Vec<(u64, u64)>,
     /// The textures of its lookups, with their contents before the draw.
@@ -226,7 +233,7 @@ impl Device {
         })
     }
 
-    fn part(&mut self, memory: &dyn GpuMemory, registers: &ProgramRegisters) -> Result<Part, Error> {
+    pub(super) fn part(&mut self, memory: &dyn GpuMemory, registers: &ProgramRegisters) -> Result<Part, Error> {
         // Both programs run in the registers of the caller (R700 §3.7.6).
         let gprs = registers.gprs(&self.registers);
         let loaded = self.program(memory, registers, gprs)?;
@@ -250,12 +257,17 @@ impl Device {
 
     /// Draws.
     pub(super) fn draw(&mut self, memory: &mut dyn GpuMemory, call: &DrawCall) -> Result<Counts, Problem> {
-        self.draw_unplaced(memory, call).map_err(|error| Problem { dword: 0, draw: None, error })
+        self.draw_these(memory, &DrawVertices::Call(call)).map_err(|error| Problem { dword: 0, draw: None, error })
     }
 
-    fn draw_unplaced(&mut self, memory: &mut dyn GpuMemory, call: &DrawCall) -> Result<Counts, Error> {
+    /// Draws these vertices.
+    pub(super) fn draw_these(
+        &mut self,
+        memory: &mut dyn GpuMemory,
+        vertices: &DrawVertices<'_>,
+    ) -> Result<Counts, Error> {
         let nothing = Counts::default();
-        if state::special_op(&self.registers) == SpecialOp::Expand || call.count == 0 {
+        if state::special_op(&self.registers) == SpecialOp::Expand || vertices.count() == 0 {
             return Ok(nothing);
         }
         let number = self.registers.get(vgt::VGT_PRIMITIVE_TYPE::PRIM_TYPE);
@@ -266,8 +278,15 @@ impl Device {
                 Err(Error::new("unsupported-primitives", format!("primitives of type {number} are not drawn")))
             };
         };
-        let instances = self.registers.word(vgt::VGT_NUM_INSTANCES::REGISTER, 0);
-        let indices = self.indices(memory, call)?;
+        let own;
+        let (indices, instances) = match vertices {
+            DrawVertices::Call(call) => {
+                own = self.indices(memory, call)?;
+                (own.as_indices(), self.registers.word(vgt::VGT_NUM_INSTANCES::REGISTER, 0))
+            }
+            DrawVertices::Joined(joined) => (Indices::U32(&joined.numbers), 1),
+        };
+        let items = vertices.items();
         let geometry = state::geometry(&self.registers);
         let lists = Lists::of(&self.registers);
         let mut parts = Vec::with_capacity(4);
@@ -286,6 +305,9 @@ impl Device {
                 ring_buffer(&self.registers, &mut parts[2], sq::SQ_GSVS_RING_BASE::REGISTER)?,
             ];
         }
+        if let Some(part) = parts.first_mut() {
+            part.wanted.buffers.retain(|&id| items.iter().all(|items| items.id != id));
+        }
         for part in &mut parts {
             part.ranges = resources::ranges(&self.registers, part.set, &part.wanted, &mut self.surfaces);
             for &range in &part.ranges {
@@ -295,30 +317,26 @@ impl Device {
         }
         let bindings = Bindings::of(&self.registers)?;
         let mut taken = Vec::new();
-        let drawn =
-            self.with_targets(memory, &bindings, &parts, &lists, rings, &mut taken, |targets, stages, device| {
-                let mut state = state::draw_state(&device.registers, &lists, &stages);
-                // Rectangles are never clipped: drivers clear with them in pixels, under the guard band of an earlier draw.
-                state.clip.disabled |= topology == Topology::Rectangles;
-                // Targets of one layer have no other, so a program's layer is ignored.
-                state.outputs.layer &= bindings.are_layered();
-                let draw = Draw {
-                    topology,
-                    indices: match &indices {
-                        Numbers::Counted => Indices::Counted,
-                        Numbers::U16(all) => Indices::U16(all),
-                        Numbers::U32(all) => Indices::U32(all),
-                    },
-                    count: call.count,
-                    instances,
-                };
-                let DrawOptions { one_thread, ref control, checks, watch, funnel, ref notice, .. } = device.options;
-                let budget = device.draw_budget();
-                let (control, notice) = (control.clone(), notice.clone());
-                let options = Options { one_thread, budget, control, checks, watch, funnel, notice };
-                ctm_draw::draw_watched(device.engine.as_ref(), &state, &draw, targets, &options)
-                    .map_err(|error| Error::new("draw", error.to_string()))
-            });
+        let scene = Scene { bindings: &bindings, parts: &parts, lists: &lists, rings, items, streams: &[] };
+        let drawn = self.with_targets(memory, scene, &mut taken, |targets, stages, device| {
+            let mut state = state::draw_state(&device.registers, &lists, &stages);
+            if let DrawVertices::Joined(_) = vertices {
+                let restart = Some(RESTART);
+                let all = InputState { index_offset: 0, least_index: 0, most_index: u32::MAX, ..state.input };
+                state.input = InputState { restart, vertex_offset: 0, ..all };
+            }
+            // Rectangles are never clipped: drivers clear with them in pixels, under the guard band of an earlier draw.
+            state.clip.disabled |= topology == Topology::Rectangles;
+            // Targets of one layer have no other, so a program's layer is ignored.
+            state.outputs.layer &= bindings.are_layered();
+            let draw = Draw { topology, indices, count: vertices.count(), instances };
+            let DrawOptions { one_thread, ref control, checks, watch, funnel, ref notice, .. } = device.options;
+            let budget = device.draw_budget();
+            let (control, notice) = (control.clone(), notice.clone());
+            let options = Options { one_thread, budget, control, checks, watch, funnel, notice };
+            ctm_draw::draw_watched(device.engine.as_ref(), &state, &draw, targets, &options)
+                .map_err(|error| Error::new("draw", error.to_string()))
+        });
         // Stores before an error stay.
         for (address, bytes) in taken {
             self.surfaces.put(address, bytes);
@@ -331,17 +349,14 @@ impl Device {
 
     /// Borrows the targets from memory, where no resource of a program overlaps them, and draws; otherwise draws into copies, and leaves their final
     /// contents in `taken`.
-    #[allow(clippy::too_many_arguments, reason = "what a draw is made of")]
     fn with_targets(
         &mut self,
         memory: &mut dyn GpuMemory,
-        bindings: &Bindings,
-        parts: &[Part],
-        lists: &Lists,
-        rings: [u8; 2],
+        scene: Scene<'_>,
         taken: &mut Vec<(u64, Vec<u8>)>,
         draw: impl FnOnce(&mut Targets<'_>, Stages<'_>, &Self) -> Result<Drawn, Error>,
     ) -> Result<Drawn, Error> {
+        let Scene { bindings, parts, .. } = scene;
         // Names, addresses and lengths of all that is written.
         let mut written: Vec<(String, u64, u64)> = Vec::new();
         let mut write = |name: String, address: u64, length: u64| {
@@ -374,7 +389,7 @@ impl Device {
         let ranges: Vec<(u64, u64)> = written.iter().map(|(_, address, length)| (*address, *length)).collect();
         let mut read = parts.iter().flat_map(|part| &part.ranges);
         let is_apart = !read.any(|&of| ranges.iter().any(|&range| overlap(of, range)));
-        let scene = Scene { bindings, parts, lists, rings, streams: &buffers };
+        let scene = Scene { streams: &buffers, ..scene };
         if is_apart {
             for &range in &ranges {
                 self.surfaces.written(range);
@@ -403,12 +418,15 @@ impl Device {
         scene: &Scene<'_>,
         draw: impl FnOnce(&mut Targets<'_>, Stages<'_>, &Self) -> Result<Drawn, Error>,
     ) -> Result<Drawn, Error> {
-        let &Scene { bindings, parts, lists, rings, streams } = scene;
+        let &Scene { bindings, parts, lists, rings, items, streams } = scene;
         let mut lent = lent.into_iter();
-        let bound: Vec<Bound<'_>> = parts
+        let mut bound: Vec<Bound<'_>> = parts
             .iter()
             .map(|part| Bound::new(&self.registers, part.set, &part.wanted, memory, &part.textures))
             .collect::<Result<_, _>>()?;
+        for JoinedBuffer { id, buffer, bytes, .. } in items {
+            bound[0].bind(*id, *buffer, bytes);
+        }
         let stage = |n: usize| parts[n].stage(&bound[n], lists);
         let is_pixel = |part: &Part| part.set == Set::Pixel;
         let stages = Stages {
@@ -454,7 +472,7 @@ impl Device {
     }
 
     /// The indices of a draw.
-    fn indices(&mut self, memory: &mut dyn GpuMemory, call: &DrawCall) -> Result<Numbers, Error> {
+    pub(super) fn indices(&mut self, memory: &mut dyn GpuMemory, call: &DrawCall) -> Result<Numbers, Error> {
         use vgt::VGT_DMA_INDEX_TYPE as Type;
         let wide = self.registers.get(Type::INDEX_TYPE) == 1;
         let swap = self.registers.get(Type::SWAP_MODE);
@@ -494,22 +512,61 @@ impl Device {
     }
 }
 
+/// The vertices of a draw.
+pub(super) enum DrawVertices<'c> {
+    /// As its packet says.
+    Call(&'c DrawCall),
+    /// Of several draws.
+    Joined(&'c Joined),
+}
+
+impl<'c> DrawVertices<'c> {
+    /// How many indices they have.
+    fn count(&self) -> u32 {
+        match self {
+            Self::Call(call) => call.count,
+            Self::Joined(joined) => u32::try_from(joined.numbers.len()).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// Buffers with other bytes than those of memory.
+    fn items(&self) -> &'c [JoinedBuffer] {
+        match self {
+            Self::Call(_) => &[],
+            Self::Joined(joined) => &joined.items,
+        }
+    }
+}
+
 /// The parts of a draw, besides memory.
+#[derive(Clone, Copy)]
 struct Scene<'s> {
     bindings: &'s Bindings,
     parts: &'s [Part],
     lists: &'s Lists,
     /// The buffers by which programs read rings.
     rings: [u8; 2],
+    /// Buffers of vertices that are not in memory.
+    items: &'s [JoinedBuffer],
     /// Buffers of stream output: number, dwords, and the place of the next vertex.
     streams: &'s [(u32, u32, u32)],
 }
 
 /// Indices.
-enum Numbers {
+pub(super) enum Numbers {
     Counted,
     U16(Vec<u16>),
     U32(Vec<u32>),
+}
+
+impl Numbers {
+    pub(super) fn as_indices(&self) -> Indices<'_> {
+        match self {
+            Self::Counted => Indices::Counted,
+            Self::U16(all) => Indices::U16(all),
+            Self::U32(all) => Indices::U32(all),
+        }
+    }
 }
 
 /// The buffer by which a program reads a ring: the one that begins where the ring does. Nothing else is bound there. A program that reads nothing of the ring

@@ -10,7 +10,10 @@
 //! | `programs` | programs in memory: where they end, their resources |
 //! | `surfaces` | targets that are cached between draws; converted textures |
 //! | `outline` | draws as values: calls, lines of a list, pictures of targets |
+//! | `numbering` | the use of the number of the vertex in vertex programs |
+//! | `joined` | draws that differ in nothing but their vertices, as one draw |
 //! | `draws` | a draw |
+//! | `joins` | when draws are joined, and when they run |
 //! | `notes` | notes of checked draws, each once |
 //! | `counters` | counters and the predicate of a device |
 //! | `device` | the device: registers, engine, options |
@@ -26,8 +29,11 @@ mod counters;
 mod device;
 mod draws;
 mod funnel;
+mod joined;
+mod joins;
 mod memory;
 mod notes;
+mod numbering;
 mod outline;
 mod programs;
 mod r500;

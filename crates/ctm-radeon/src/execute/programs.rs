@@ -1,6 +1,7 @@
 //! Programs of a stream: their ends, and their resources.
 
 use super::memory::{GpuMemory, available};
+use super::numbering::{self, VertexFetches};
 use super::registers::Registers;
 use super::set::Set;
 use super::state::Geometry;
@@ -34,6 +35,10 @@ pub struct LoadedProgram {
     pub banks: u16,
     /// Whether it calls a fetch program.
     pub calls_fetch: bool,
+    /// As a vertex program: only the fetch program reads the number of the vertex.
+    pub(super) leaves_number: bool,
+    /// As a fetch program: its fetches, if it does nothing else.
+    pub(super) fetches: Option<VertexFetches>,
 }
 
 /// Why no program that ends begins at a place.
@@ -117,8 +122,17 @@ impl LoadedProgram {
         let slots = length_slots(words)?;
         let words = words.get(..2 * slots).ok_or(NoEnd::Open)?.to_vec();
         let program = Program { stage: Some(stage), gprs, ..Program::from_words(words) };
-        let mut loaded = Self { program, textures: Vec::new(), buffers: Vec::new(), banks: 0, calls_fetch: false };
-        for entry in &loaded.program.decode().entries {
+        let decoded = program.decode();
+        let mut loaded = Self {
+            program,
+            textures: Vec::new(),
+            buffers: Vec::new(),
+            banks: 0,
+            calls_fetch: false,
+            leaves_number: stage == Stage::Vertex && numbering::is_left(&decoded),
+            fetches: if stage == Stage::Fetch { VertexFetches::of(&decoded) } else { None },
+        };
+        for entry in &decoded.entries {
             match &entry.cf {
                 Ok(Cf::Alu(alu)) => {
                     for lock in alu.kcache().iter().filter(|lock| lock.mode != KcacheMode::Nop) {

@@ -101,6 +101,26 @@ impl Registers {
         }
     }
 
+    /// The registers that setting one changes, besides itself.
+    pub(super) fn changed_with(offset: u32, value: u32) -> impl Iterator<Item = u32> {
+        let first = SEMANTICS.filter(|[clear, _]| *clear == offset).map(|[_, first]| first);
+        first.into_iter().flat_map(move |first| set_bits(value).map(move |n| first + 4 * n))
+    }
+
+    /// Exchanges a word, without any other effect; returns the old one.
+    pub(super) fn replace(&mut self, offset: u32, value: u32) -> u32 {
+        let word = self.words.get_mut(offset as usize / 4);
+        word.map_or(0, |word| std::mem::replace(word, value))
+    }
+
+    /// Exchanges the end of the buffer of a register's address.
+    pub(super) fn replace_end(&mut self, offset: u32, end: Option<u64>) -> Option<u64> {
+        match end {
+            Some(end) => self.ends.insert(offset, end),
+            None => self.ends.remove(&offset),
+        }
+    }
+
     /// Sets the end of the buffer of a register's address.
     pub fn set_end(&mut self, offset: u32, end: u64) {
         self.ends.insert(offset, end);

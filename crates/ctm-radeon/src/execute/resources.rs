@@ -170,6 +170,11 @@ impl<'m> Bound<'m> {
         Ok(bound)
     }
 
+    /// Binds a buffer with other bytes than those of memory.
+    pub(super) fn bind(&mut self, id: u8, buffer: Buffer, bytes: &'m [u8]) {
+        self.buffers.push((id, Buffer { size_bytes: bytes.len() as u64, ..buffer }, bytes));
+    }
+
     fn buffer_of(&self, id: u8) -> Option<&(u8, Buffer, &'m [u8])> {
         self.buffers.iter().find(|of| of.0 == id)
     }

@@ -427,25 +427,30 @@ pub fn stream_output(registers: &Registers) -> Option<StreamOutput> {
     })
 }
 
+/// The numbers of vertices and instances.
+pub(super) fn input_state(r: &Registers) -> InputState {
+    let restarts = r.flag(vgt::VGT_MULTI_PRIM_IB_RESET_EN::RESET_EN);
+    let numbered = r.named_field("VGT_PRIMITIVEID_EN", 0) == 1;
+    InputState {
+        index_offset: r.word(vgt::VGT_INDX_OFFSET::REGISTER, 0).cast_signed(),
+        least_index: r.word(vgt::VGT_MIN_VTX_INDX::REGISTER, 0),
+        most_index: r.word(vgt::VGT_MAX_VTX_INDX::REGISTER, 0),
+        restart: restarts.then(|| r.word(vgt::VGT_MULTI_PRIM_IB_RESET_INDX::REGISTER, 0)),
+        step_rate_0: r.word(vgt::VGT_INSTANCE_STEP_RATE_0::REGISTER, 0),
+        step_rate_1: r.word(vgt::VGT_INSTANCE_STEP_RATE_1::REGISTER, 0),
+        primitive_number: numbered && geometry(r) == Geometry::Numbers,
+        vertex_offset: r.word(sq::SQ_VTX_BASE_VTX_LOC::REGISTER, 0),
+        instance_offset: r.word(sq::SQ_VTX_START_INST_LOC::REGISTER, 0),
+    }
+}
+
 /// The state of a draw.
 #[must_use]
 pub fn draw_state<'a>(registers: &Registers, lists: &'a Lists, stages: &Stages<'a>) -> DrawState<'a> {
     let r = registers;
-    let restarts = r.flag(vgt::VGT_MULTI_PRIM_IB_RESET_EN::RESET_EN);
-    let numbered = r.named_field("VGT_PRIMITIVEID_EN", 0) == 1;
     DrawState {
         chip: Chip::Rv770,
-        input: InputState {
-            index_offset: r.word(vgt::VGT_INDX_OFFSET::REGISTER, 0).cast_signed(),
-            least_index: r.word(vgt::VGT_MIN_VTX_INDX::REGISTER, 0),
-            most_index: r.word(vgt::VGT_MAX_VTX_INDX::REGISTER, 0),
-            restart: restarts.then(|| r.word(vgt::VGT_MULTI_PRIM_IB_RESET_INDX::REGISTER, 0)),
-            step_rate_0: r.word(vgt::VGT_INSTANCE_STEP_RATE_0::REGISTER, 0),
-            step_rate_1: r.word(vgt::VGT_INSTANCE_STEP_RATE_1::REGISTER, 0),
-            primitive_number: numbered && geometry(r) == Geometry::Numbers,
-            vertex_offset: r.word(sq::SQ_VTX_BASE_VTX_LOC::REGISTER, 0),
-            instance_offset: r.word(sq::SQ_VTX_START_INST_LOC::REGISTER, 0),
-        },
+        input: input_state(r),
         vertices: VertexSource::Program(stages.vertices),
         geometry: stages.geometry.map(|(program, copy, [input_buffer, copy_buffer])| GeometryState {
             program,

@@ -166,6 +166,7 @@ impl Device {
                 continue;
             }
             let before = self.counters.drawn;
+            self.place = (packet.at, submitted.draws);
             self.notes.clear();
             self.fragments.clear();
             (self.funnel, self.outlines) = (None, Vec::new());
@@ -176,6 +177,7 @@ impl Device {
                     Family::R500 => self.r500_packet(&mut placed, memory),
                 },
             };
+            submitted.problems.append(&mut self.problems);
             let mut problem = None;
             // The draw that the deadline ended, or else the packet that comes after it, is the end of the stream.
             let over = self.options.deadline.filter(|deadline| result.is_err() && deadline.left().is_none());
@@ -213,6 +215,15 @@ impl Device {
                 break;
             }
         }
+        self.draw_joined(memory);
+        if let Some(deadline) = self.options.deadline
+            && !self.problems.is_empty()
+            && deadline.left().is_none()
+        {
+            submitted.is_over = true;
+            self.problems.iter_mut().for_each(|problem| problem.error = deadline.error());
+        }
+        submitted.problems.append(&mut self.problems);
         self.surfaces.bring_back_all(memory);
         submitted
     }

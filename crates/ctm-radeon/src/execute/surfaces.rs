@@ -85,9 +85,14 @@ impl Surfaces {
         }
     }
 
+    /// Writes all cached targets back to memory.
+    pub(super) fn release(&mut self, memory: &mut dyn GpuMemory) {
+        self.held.drain(..).for_each(|held| store(memory, &held));
+    }
+
     /// Writes everything back: others may write memory now, so that textures must be compared with it before their next use.
     pub(super) fn bring_back_all(&mut self, memory: &mut dyn GpuMemory) {
-        self.held.drain(..).for_each(|held| store(memory, &held));
+        self.release(memory);
         self.converted.iter_mut().for_each(|of| of.is_old = true);
     }
 

@@ -1,0 +1,248 @@
+//! Start values of quads' pixels as rows of lanes.
+
+use crate::lanes::Wide;
+use crate::raster::QuadCoverage;
+use crate::setup::Weights;
+use crate::setup::piece::Piece;
+use crate::state::{Interpolation, Place, RasterState};
+use ctm_exec::StartRow;
+
+/// Quads whose parameters are interpolated together.
+pub(super) const TOGETHER: usize = 32;
+
+/// Adjacent quads of a piece from which on it pays to compute their common parts once.
+const LEAST_SHARED: usize = 3;
+
+/// A quad of the pixel program. Its uncovered pixels run, too, and are not counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShadeQuad {
+    /// Its place among the setups.
+    pub(crate) setup: u32,
+    /// Its pixels, and which samples passed so far.
+    pub(crate) quad: QuadCoverage,
+    /// The sample that it runs for, where it runs for each.
+    pub(crate) sample: Option<u8>,
+}
+
+/// The count of covered pixels of quads.
+pub(crate) fn count_covered(quads: &[ShadeQuad]) -> u64 {
+    quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count() as u64
+}
+
+/// Where in the window a pixel's value is evaluated, in units.
+fn place(raster: &RasterState, place: Place, at: [i32; 2], mask: u8, sample: Option<u8>) -> [i64; 2] {
+    let centre = raster.centre();
+    let middle = at.map(|pixel| raster.unit.corner(pixel) + centre);
+    let moved = |[x, y]: [i8; 2]| [middle[0] + 16 * i64::from(x), middle[1] + 16 * i64::from(y)];
+    let covered = mask & raster.samples.all();
+    match (place, sample) {
+        // A program that runs for a sample evaluates everything there.
+        (Place::Sample, Some(sample)) | (Place::Centre | Place::Centroid, Some(sample)) => {
+            moved(raster.samples.at[usize::from(sample) % 8])
+        }
+        (Place::Centroid, None) if covered != 0 && covered != raster.samples.all() && raster.multisample => {
+            let all = (0..8).filter(|n| covered >> n & 1 == 1).map(|n| raster.samples.at[n]);
+            let sum = all.fold([0i64; 2], |sum, at| [sum[0] + i64::from(at[0]), sum[1] + i64::from(at[1])]);
+            let count = i64::from(covered.count_ones());
+            [middle[0] + 16 * sum[0] / count, middle[1] + 16 * sum[1] / count]
+        }
+        (Place::Centre | Place::Centroid | Place::Sample, None) => middle,
+    }
+}
+
+/// The same of the pixels of a quad.
+#[inline]
+pub(super) fn places(raster: &RasterState, of: Place, quad: &ShadeQuad) -> [[i64; 2]; 4] {
+    let at = pixels(&quad.quad);
+    if of == Place::Centre && quad.sample.is_none() {
+        let centre = raster.centre();
+        return at.map(|at| at.map(|pixel| raster.unit.corner(pixel) + centre));
+    }
+    std::array::from_fn(|n| place(raster, of, at[n], quad.quad.masks[n], quad.sample))
+}
+
+/// The weights of quads, to be computed.
+pub(super) struct Weighed<'m> {
+    pub(super) weights: &'m mut [Weights],
+    pub(super) quads: &'m [ShadeQuad],
+    pub(super) pieces: &'m [Piece],
+    pub(super) raster: &'m RasterState,
+    pub(super) of: Place,
+}
+
+impl Wide for Weighed<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let Self { weights, quads, pieces, raster, of } = self;
+        let mut all = weights.iter_mut();
+        for quads in quads.chunk_by(|a, b| a.setup == b.setup) {
+            let piece = &pieces[quads[0].setup as usize];
+            let setup = &piece.setup;
+            let is_shared = quads.len() >= LEAST_SHARED && of == Place::Centre && quads[0].sample.is_none();
+            let shared = if is_shared { setup.quad_weights(piece.bounds(), raster.centre()) } else { None };
+            for (quad, weights) in quads.iter().zip(all.by_ref()) {
+                let at = [quad.quad.x, quad.quad.y];
+                *weights = match &shared {
+                    Some(shared) => shared.at(at),
+                    None if of == Place::Centre && quad.sample.is_none() => setup.weights_of_quad(at, raster.centre()),
+                    None => setup.weights(places(raster, of, quad)),
+                };
+            }
+        }
+    }
+}
+
+/// The pixels of a quad.
+pub(super) fn pixels(quad: &QuadCoverage) -> [[i32; 2]; 4] {
+    let (x, y) = (quad.x, quad.y);
+    [[x, y], [x + 1, y], [x, y + 1], [x + 1, y + 1]]
+}
+
+/// The elements of a parameter, in the pixels of each quad.
+pub(super) type QuadElements<'r> = [&'r mut [[u32; 4]]; 4];
+
+/// A parameter, to be interpolated in quads.
+pub(super) struct Mixed<'m, 'r> {
+    pub(super) rows: &'m mut QuadElements<'r>,
+    pub(super) weights: &'m [Weights],
+    pub(super) quads: &'m [ShadeQuad],
+    pub(super) pieces: &'m [Piece],
+    /// Of all vertices.
+    pub(super) all: &'m [[u32; 4]],
+    pub(super) interpolation: Interpolation,
+}
+
+impl Wide for Mixed<'_, '_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let Self { rows, weights, quads, pieces, all, interpolation } = self;
+        for (number, (quad, weights)) in quads.iter().zip(weights).enumerate() {
+            let [a, b, c] = pieces[quad.setup as usize].setup.slots;
+            let (a, b, c) = (&all[a as usize], &all[b as usize], &all[c as usize]);
+            for (element, row) in rows.iter_mut().enumerate() {
+                let of = [f32::from_bits(a[element]), f32::from_bits(b[element]), f32::from_bits(c[element])];
+                let mixed = weights.mix(interpolation, of);
+                for (to, value) in row[number].iter_mut().zip(mixed) {
+                    *to = value.to_bits();
+                }
+            }
+        }
+    }
+}
+
+/// The start values of a quad: of each element in its pixels.
+pub(super) type OfQuad<'a> = dyn Fn(&ShadeQuad) -> [[u32; 4]; 4] + 'a;
+
+/// The elements of the values of four pixels.
+pub(super) fn by_element(of: [[u32; 4]; 4]) -> [[u32; 4]; 4] {
+    std::array::from_fn(|element| of.map(|value| value[element]))
+}
+
+/// The positions of quads' pixels, to be computed: column, row, depth and w.
+pub(super) struct Positioned<'m> {
+    pub(super) of: &'m mut [[[u32; 4]; TOGETHER]; 4],
+    pub(super) quads: &'m [ShadeQuad],
+    pub(super) pieces: &'m [Piece],
+    pub(super) raster: &'m RasterState,
+    pub(super) place: Place,
+}
+
+impl Wide for Positioned<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let Self { of, quads, pieces, raster, place } = self;
+        for (number, quad) in quads.iter().enumerate() {
+            let setup = &pieces[quad.setup as usize].setup;
+            let at = places(raster, place, quad);
+            let [depths, ws] = if place == Place::Centre && quad.sample.is_none() {
+                setup.depths_and_ws_of_quad([quad.quad.x, quad.quad.y], raster.centre())
+            } else {
+                setup.depths_and_ws(&at)
+            };
+            for pixel in 0..4 {
+                let [x, y] = at[pixel].map(|at| raster.unit.in_pixels(at) as f32);
+                let value = [x, y, setup.clamped(depths[pixel]) as f32, ws[pixel] as f32];
+                for (element, value) in value.into_iter().enumerate() {
+                    of[element][number][pixel] = value.to_bits();
+                }
+            }
+        }
+    }
+}
+
+/// Rows under construction: a row for each element of an initial register. Reused from launch to launch.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    pub(super) lanes: usize,
+    /// How many of the rows are in use.
+    pub(super) used: usize,
+    /// Register, element, values.
+    pub(super) rows: Vec<(u8, u8, Vec<u32>)>,
+}
+
+impl Scratch {
+    pub(super) fn restart(&mut self, lanes: usize) {
+        (self.lanes, self.used) = (lanes, 0);
+    }
+
+    /// The rows in use, as a launch takes them.
+    pub(super) fn start(&self) -> Vec<StartRow<'_>> {
+        self.rows[..self.used]
+            .iter()
+            .map(|&(register, element, ref bits)| StartRow { register, element, bits })
+            .collect()
+    }
+
+    /// The values of element x of a register, of all lanes.
+    pub(super) fn values(&self, register: u8) -> Option<&[u32]> {
+        self.rows[..self.used].iter().find(|row| (row.0, row.1) == (register, 0)).map(|row| row.2.as_slice())
+    }
+
+    /// Puts the values of quads side by side, from this quad on, into the rows of a register. `of`: by element, then by quad.
+    pub(super) fn put(
+        &mut self,
+        register: u8,
+        elements: u8,
+        first: usize,
+        of: &[[[u32; 4]; TOGETHER]; 4],
+        count: usize,
+    ) {
+        for element in (0..4u8).filter(|element| elements >> element & 1 == 1) {
+            let row = self.row(register, element).as_chunks_mut().0;
+            row[first..first + count].copy_from_slice(&of[usize::from(element)][..count]);
+        }
+    }
+
+    /// Fills elements of a register (bit 0 is the first) with a value of each quad.
+    pub(super) fn fill(&mut self, register: u8, elements: u8, quads: &[ShadeQuad], value: &OfQuad<'_>) {
+        let mut all = [[[0; 4]; TOGETHER]; 4];
+        for (first, quads) in (0..).step_by(TOGETHER).zip(quads.chunks(TOGETHER)) {
+            for (number, quad) in quads.iter().enumerate() {
+                all.iter_mut().zip(value(quad)).for_each(|(of, value)| of[number] = value);
+            }
+            self.put(register, elements, first, &all, quads.len());
+        }
+    }
+
+    pub(super) fn row(&mut self, register: u8, element: u8) -> &mut [u32] {
+        let found = self.rows[..self.used].iter().position(|row| (row.0, row.1) == (register, element));
+        let place = found.unwrap_or_else(|| {
+            if self.used == self.rows.len() {
+                self.rows.push((0, 0, Vec::new()));
+            }
+            let row = &mut self.rows[self.used];
+            (row.0, row.1) = (register, element);
+            row.2.clear();
+            row.2.resize(self.lanes, 0);
+            self.used += 1;
+            self.used - 1
+        });
+        &mut self.rows[place].2
+    }
+}
