@@ -18,7 +18,7 @@ fn targets(path: &Path, at_once: bool) -> (Vec<Vec<[u32; 4]>>, u64) {
     (all, replay.device().joined_draws())
 }
 
-/// 207 draws of nine kinds of primitives, from arrays of the process and from one buffer, with and without indices, with restarts, a colour for all vertices, blending, depth, and an
+/// 211 draws of nine kinds of primitives, from arrays of the process and from one buffer, with and without indices, with restarts, a colour for all vertices, blending, depth, and an
 /// occlusion query, whose result the process reads.
 #[test]
 fn joined_draws_leave_what_each_by_itself_leaves() {
