@@ -69,7 +69,8 @@ impl Document {
     fn x5_line(&self, code: &str, comment: String, depth: &mut usize) -> SourceLine {
         if code.starts_with('.') {
             let (name, rest) = code.split_once(char::is_whitespace).unwrap_or((code, ""));
-            let left = if rest.is_empty() { name.to_owned() } else { format!("{name:<7} {}", squeezed(rest.trim_start())) };
+            let left =
+                if rest.is_empty() { name.to_owned() } else { format!("{name:<7} {}", squeezed(rest.trim_start())) };
             return SourceLine { left, right: None, comment };
         }
         // Labels are at the left.
