@@ -257,6 +257,7 @@ impl<'a> Machine<'a> {
             fuel: variant.fuel,
             live_during: &self.ranges.across(&calls_at),
             leaves: !calls.is_empty() || !code.yields.is_empty(),
+            #[cfg(feature = "cranelift")]
             unrolls: self.unrolls(),
         };
         self.bytes = match variant.target.has_encoder() {

@@ -10,7 +10,7 @@
 //! | `fused` | instructions that are emitted as one |
 //! | `layout` | the layout of the frame |
 //! | `kept` | literals and constants that loops keep in registers, or rows |
-//! | `unrolled` | programs with loops whose parts are unrolled |
+//! | `unrolled`, `live_items` | programs with loops whose parts are unrolled; their live variables and masks |
 //! | `narrow` | narrower wavefronts for programs of high register pressure |
 //! | `alu`, `doubles` | operations as instructions |
 //! | `emit`, `emit/vectors` | machine code: the whole; single vector instructions |
@@ -31,6 +31,8 @@ pub mod fused;
 mod ins;
 pub mod kept;
 pub mod layout;
+#[cfg(feature = "cranelift")]
+pub mod live_items;
 pub mod narrow;
 #[cfg(test)]
 #[path = "../../../../tests/unit/occurs_r700.rs"]

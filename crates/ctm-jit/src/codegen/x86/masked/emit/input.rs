@@ -53,6 +53,7 @@ pub struct Input<'a> {
     /// It calls out, or yields.
     pub leaves: bool,
     /// The parts of the whole program are unrolled.
+    #[cfg(feature = "cranelift")]
     pub unrolls: bool,
 }
 
