@@ -60,13 +60,13 @@ impl Document {
             return SourceLine { left, right: None, comment };
         }
         match self.language {
-            Language::X1k | Language::Pvs => self.x5_line(code, comment, depth),
+            Language::X1k | Language::Pvs => self.r5xx_line(code, comment, depth),
             Language::R700 => SourceLine { left: self.r700_line(code), right: None, comment },
         }
     }
 
     /// A line of a language of the R5xx.
-    fn x5_line(&self, code: &str, comment: String, depth: &mut usize) -> SourceLine {
+    fn r5xx_line(&self, code: &str, comment: String, depth: &mut usize) -> SourceLine {
         if code.starts_with('.') {
             let (name, rest) = code.split_once(char::is_whitespace).unwrap_or((code, ""));
             let left =

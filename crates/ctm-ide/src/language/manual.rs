@@ -73,7 +73,7 @@ pub(super) fn describe(language: Language, word: &str) -> Option<String> {
 }
 
 /// A row as a line of text.
-fn told(cells: &[&str]) -> String {
+fn row_text(cells: &[&str]) -> String {
     format!("{}: {}", cells[0], cells[1..].join("; "))
 }
 
@@ -95,7 +95,7 @@ impl Document {
     }
 
     fn of_table(&self, code: &str) -> Option<String> {
-        row(self.language, code).map(|cells| told(&cells))
+        row(self.language, code).map(|cells| row_text(&cells))
     }
 
     fn of_name(&self, at: usize, text: &str) -> Option<String> {
@@ -133,7 +133,7 @@ impl Document {
             return Some(row);
         }
         if self.language == Language::Pvs && self.language.has(text, &[WordKind::Flow]) {
-            return flow_row(text).map(|cells| told(&cells));
+            return flow_row(text).map(|cells| row_text(&cells));
         }
         let manual = describe(self.language, text)?;
         Some(format!("```text\n{}\n```", manual.trim_end()))

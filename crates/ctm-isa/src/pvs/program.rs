@@ -53,7 +53,7 @@ pub struct VertexProgram {
     pub const_base: u8,
     /// The greatest address of a constant, before the base is added; others read as zeros (`PVS_MAX_CONST_ADDR`).
     pub const_max: u8,
-    /// RegisterNames for binding.
+    /// Names for binding.
     pub symbols: Vec<VertexSymbol>,
     /// Constants that come with the program.
     pub literals: Vec<Literal>,

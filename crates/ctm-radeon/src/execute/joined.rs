@@ -39,7 +39,7 @@ pub(super) struct JoinedBuffer {
     pub(super) buffer: Buffer,
     /// Bytes from the beginning of an item to the end of the bytes that fetches read of it.
     reach: u64,
-    /// JoinedBuffer of all draws.
+    /// The items of all draws, side by side.
     pub(super) bytes: Vec<u8>,
 }
 

@@ -93,7 +93,7 @@ pub fn check(program: &VertexProgram) -> Vec<Diagnostic> {
     check_allowing(program, &[])
 }
 
-/// As [`check`], without the rules named in `allowed`. RegisterNames that no rule has are ignored; see [`rule`].
+/// As [`check`], without the rules named in `allowed`. Names that no rule has are ignored; see [`rule`].
 #[must_use]
 pub fn check_allowing(program: &VertexProgram, allowed: &[&str]) -> Vec<Diagnostic> {
     let facts = SlotFacts::new(program);
