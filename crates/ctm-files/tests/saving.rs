@@ -44,6 +44,9 @@ impl Drop for Place {
 /// The variable that makes this program, started again, a child that saves to a file.
 const CHILD: &str = "CTM_TEST_SAVES_TO";
 
+/// The variable that says how often the child saves.
+const TIMES: &str = "CTM_TEST_SAVES_TIMES";
+
 /// The contents that a child saves: as many of one byte, another with each turn.
 const BYTES: usize = 3 << 20;
 
@@ -51,7 +54,8 @@ const BYTES: usize = 3 << 20;
 #[test]
 fn child() {
     let Ok(path) = std::env::var(CHILD) else { return };
-    for turn in (1..=u8::MAX).cycle() {
+    let times = std::env::var(TIMES).unwrap().parse().unwrap();
+    for turn in (1..=u8::MAX).cycle().take(times) {
         if let Err(e) = save(Path::new(&path), &vec![turn; BYTES]) {
             println!("refused: {e}");
             return;
@@ -59,6 +63,7 @@ fn child() {
     }
 }
 
+/// This program as a child that saves to `path` until it is killed. A child that nobody kills ends after a minute or so.
 fn start(before: &str, path: &Path) -> Command {
     let again = ctm_testkit::again();
     let mut command = Command::new("sh");
@@ -66,7 +71,7 @@ fn start(before: &str, path: &Path) -> Command {
         .args(["-c", &format!("{before} exec \"$0\" \"$@\" --exact saving::child --nocapture")])
         .arg(again.get_program())
         .args(again.get_args());
-    command.env(CHILD, path).stdout(Stdio::piped());
+    command.env(CHILD, path).env(TIMES, "10000").stdout(Stdio::piped());
     command
 }
 
@@ -150,14 +155,13 @@ fn dev_stdout_adds_to_a_redirected_file() {
     let place = Place::new("stdout");
     let out = place.at("out");
     let mut child = start("echo before;", Path::new("/dev/stdout"));
-    let mut child = child.stdout(fs::File::create(&out).unwrap()).spawn().unwrap();
-    let begins = || fs::read(&out).unwrap().starts_with(b"before\n") && fs::metadata(&out).unwrap().len() > 2 << 20;
-    assert!((0..500).any(|_| {
-        std::thread::sleep(Duration::from_millis(10));
-        begins()
-    }));
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let status = child.env(TIMES, "2").stdout(fs::File::create(&out).unwrap()).status().unwrap();
+    assert!(status.success());
+    let found = fs::read(&out).unwrap();
+    assert!(found.starts_with(b"before\n"), "{:?}", String::from_utf8_lossy(&found[..20]));
+    for turn in [1, 2] {
+        assert_eq!(found.iter().filter(|&&byte| byte == turn).count(), BYTES, "turn {turn}");
+    }
     assert_eq!(place.names(), ["out"]);
 }
 
