@@ -31,7 +31,7 @@ struct Alike {
     /// Factors among uniform values that are numbers other than zero.
     ordinary: Vec<u16>,
     /// In each [`Variant`]; made when first needed.
-    native: Box<[OnceLock<Option<Box<Native>>>]>,
+    native: Box<[OnceLock<Option<Arc<Native>>>]>,
 }
 
 /// A program of either instruction set.
@@ -126,8 +126,15 @@ impl CompiledProgram {
         let Alike { plain, ordinary, native } = self.alike(of.counts, uniforms, bindings);
         let variant = Variant { ordinary: !ordinary.is_empty(), ..of };
         let make = || {
+            // Where no narrower width was chosen, that code is the code of the full width.
+            let narrowed = native[Variant { narrows: true, ..variant }.number()].get();
+            if let Some(Some(full)) = narrowed.filter(|_| !variant.narrows)
+                && full.lanes() == self.lanes
+            {
+                return Some(Arc::clone(full));
+            }
             let inputs = self.inputs(variant, Assumed { ordinary, plain });
-            machine_code(inputs, &mut Observer::of_environment()).map(Box::new)
+            machine_code(inputs, &mut Observer::of_environment()).map(Arc::new)
         };
         native[variant.number()].get_or_init(make).as_deref()
     }

@@ -132,8 +132,15 @@ impl Alu {
             return true;
         }
         let Some(instruction) = integer(op) else { return self.longer(s, dst, op, [va, vb]) };
-        let b = if matches!(op, Op2::AshrInt | Op2::LshrInt | Op2::LshlInt) { shift_count(s, b) } else { b };
-        s.push(Lir::Two { op: instruction, dst, a, b });
+        let line = match shift(op) {
+            // A shift takes the low five bits of its count; the machine's take all 32.
+            Some(kind) => match b {
+                Src::Literal(count) => Lir::Shift { kind, dst, a, count: (count & LAST_BIT) as u8 },
+                count => Lir::Two { op: instruction, dst, a, b: s.two(asm::AND, count, Src::Literal(LAST_BIT)) },
+            },
+            None => Lir::Two { op: instruction, dst, a, b },
+        };
+        s.push(line);
         true
     }
 
@@ -324,12 +331,16 @@ impl Alu {
     }
 }
 
-/// The low five bits of a shift's count: the machine's shifts use all 32.
-fn shift_count(s: &mut impl Sink, count: Src) -> Src {
-    const BITS: u32 = 31;
-    match count {
-        Src::Literal(count) => Src::Literal(count & BITS),
-        count => s.two(asm::AND, count, Src::Literal(BITS)),
+/// The largest count of a shift.
+const LAST_BIT: u32 = 31;
+
+/// The shift of all lanes by one count, if this is a shift.
+const fn shift(op: Op2) -> Option<u8> {
+    match op {
+        Op2::AshrInt => Some(asm::PSRA),
+        Op2::LshrInt => Some(asm::PSRL),
+        Op2::LshlInt => Some(asm::PSLL),
+        _ => None,
     }
 }
 
