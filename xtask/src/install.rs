@@ -277,7 +277,7 @@ pub(crate) fn target() -> PathBuf {
 
 /// Builds everything that is installed by one cargo command: packages that are built one by one select other features of their dependencies, and
 /// each selection compiles most of the workspace again. In the profile of tests it is the selection of tests, which have been built already.
-fn build(profile: Profile) -> Result<(), String> {
+pub(crate) fn build(profile: Profile) -> Result<(), String> {
     let mut packages = vec!["build"];
     match profile {
         Profile::Dev => packages.push("--workspace"),
@@ -338,14 +338,14 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
     fs::write(path, text).map_err(|e| told(path, &e))
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), String> {
     if let Some(directory) = to.parent() {
         fs::create_dir_all(directory).map_err(|e| told(directory, &e))?;
     }
     fs::copy(from, to).map(drop).map_err(|e| format!("{} to {}", told(from, &e), to.display()))
 }
 
-fn copy_tree(from: &Path, to: &Path) -> Result<(), String> {
+pub(crate) fn copy_tree(from: &Path, to: &Path) -> Result<(), String> {
     for entry in fs::read_dir(from).map_err(|e| told(from, &e))? {
         let path = entry.map_err(|e| told(from, &e))?.path();
         let Some(name) = path.file_name() else { continue };

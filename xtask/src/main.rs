@@ -58,7 +58,7 @@ fn main() -> ExitCode {
         ["dist"] => dist::dist(),
         ["tidy"] => tidy::check(),
         ["everywhere", ref targets @ ..] => everywhere::everywhere(targets),
-        ["python", ref interpreters @ ..] => python::check(interpreters, Profile::Release),
+        ["python", ref interpreters @ ..] => python::check(interpreters),
         _ => {
             say(USAGE);
             return ExitCode::from(2);
@@ -144,15 +144,17 @@ const STAGES: &[(&str, Stage)] = &[
     }),
     ("the Python package", || {
         say("== the Python package");
-        python::check(&[], Profile::Dev)
+        python::check_built()
     }),
     ("the book", || book(&Profile::Dev.binary())),
 ];
 
-/// A chore of the package `chores`, which uses the project's libraries.
+/// A chore of the package `chores`, which uses the project's libraries. They are built as tests have them: the features of one package alone are another selection.
 fn with_libraries(arguments: &[&str]) -> Result<(), String> {
-    let command = [&["run", "--quiet", "--package", "chores", "--"], arguments].concat();
-    cargo(arguments.first().copied().unwrap_or_default(), &command, &[])
+    let build = ["build", "--quiet", "--workspace", "--bin", "chores"];
+    cargo(arguments.first().copied().unwrap_or_default(), &build, &[])?;
+    let chores = Profile::Dev.binary().with_file_name(format!("chores{}", std::env::consts::EXE_SUFFIX));
+    xtask::run(Command::new(chores).args(arguments).current_dir(root()))
 }
 
 /// The book, by a built command.

@@ -3,7 +3,7 @@
 //! Nothing has to be installed by hand: where there is no `maturin`, an environment below `target` gets one from the package index. Without Python, its module `venv`
 //! or the network the step is skipped, and says so.
 
-use crate::install::Profile;
+use crate::install::{self, Profile, target};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use xtask::{root, run, say};
@@ -65,11 +65,6 @@ fn maturin() -> Option<PathBuf> {
 
 /// Builds the wheel as it is published; `None` where there is no maturin, after a message.
 pub(crate) fn wheel() -> Result<Option<PathBuf>, String> {
-    build(None)
-}
-
-/// `for_tests`: with this profile, the build reuses the crates of that profile's command, so it does not optimise across crates.
-fn build(for_tests: Option<Profile>) -> Result<Option<PathBuf>, String> {
     let Some(maturin) = maturin() else { return Ok(None) };
     let wheels = root().join("target/wheels");
     // Earlier builds are stale.
@@ -79,33 +74,48 @@ fn build(for_tests: Option<Profile>) -> Result<Option<PathBuf>, String> {
         }
     }
     let mut build = Command::new(maturin);
-    build.args(["build", "--manifest-path", "python/Cargo.toml", "--out"]).arg(&wheels);
-    if for_tests != Some(Profile::Dev) {
-        build.arg("--release");
-    }
-    if for_tests.is_some() {
-        build.env("CARGO_PROFILE_RELEASE_LTO", "false").env("CARGO_TARGET_DIR", root().join("target"));
-    }
+    build.args(["build", "--profile", "wheel", "--manifest-path", "python/Cargo.toml", "--out"]).arg(&wheels);
     run(build.current_dir(root()))?;
     let entries = std::fs::read_dir(&wheels).map_err(|e| format!("{}: {e}", wheels.display()))?;
     let found = entries.flatten().map(|e| e.path()).find(|p| p.extension().is_some_and(|x| x == "whl"));
     found.map(Some).ok_or_else(|| "maturin has built no wheel".to_owned())
 }
 
-/// Builds the package, and installs and tests it with each of these interpreters; with the usual one where none is named.
-pub(crate) fn check(interpreters: &[&str], profile: Profile) -> Result<(), String> {
-    let Some(wheel) = build(Some(profile))? else { return Ok(()) };
+/// Builds the wheel, and installs and tests it with each of these interpreters; with the usual one where none is named.
+pub(crate) fn check(interpreters: &[&str]) -> Result<(), String> {
+    let Some(wheel) = wheel()? else { return Ok(()) };
     let interpreters = if interpreters.is_empty() { &[PYTHON] } else { interpreters };
-    interpreters.iter().try_for_each(|interpreter| check_with(interpreter, &wheel))
+    interpreters.iter().try_for_each(|interpreter| {
+        let Some(environment) = environment(interpreter, "python", TESTS) else { return Ok(()) };
+        let mut install = Command::new(program(&environment, "python"));
+        run(install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).arg(&wheel))?;
+        check_in(&environment, None)
+    })
 }
 
-fn check_with(interpreter: &str, wheel: &Path) -> Result<(), String> {
-    say(&format!("== tested with {interpreter}"));
-    let Some(environment) = environment(interpreter, "python", TESTS) else { return Ok(()) };
-    let python = program(&environment, "python");
-    run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).arg(wheel))?;
-    run(Command::new(&python).args(["-m", "pytest", "-q"]).current_dir(root().join("python")))?;
+/// Tests the package without a wheel: the modules beside the library that the workspace was built with, in the profile of tests.
+pub(crate) fn check_built() -> Result<(), String> {
+    let Some(environment) = environment(PYTHON, "python", &[&["numpy"], TESTS].concat()) else { return Ok(()) };
+    install::build(Profile::Dev)?;
+    let modules = target().join("python-modules");
+    install::copy_tree(&root().join("python/python"), &modules)?;
+    let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    let library = target().join(format!("debug/{prefix}_native{suffix}"));
+    let extension = if cfg!(windows) { "pyd" } else { "abi3.so" };
+    install::copy(&library, &modules.join(format!("ctm/_native.{extension}")))?;
+    check_in(&environment, Some(&modules))
+}
+
+/// Runs the tests and the examples in an environment, with these modules.
+fn check_in(environment: &Path, modules: Option<&Path>) -> Result<(), String> {
+    let python = || {
+        let mut python = Command::new(program(environment, "python"));
+        modules.into_iter().for_each(|modules| _ = python.env("PYTHONPATH", modules));
+        python
+    };
+    say(&format!("== tested in {}", environment.display()));
+    run(python().args(["-m", "pytest", "-q"]).current_dir(root().join("python")))?;
     let picture = environment.join("mandelbrot.png");
-    run(Command::new(&python).arg(root().join("examples/python/mandelbrot.py")).arg(picture))?;
-    run(Command::new(&python).arg(root().join("examples/python/dask_sweep.py")).arg("1024"))
+    run(python().arg(root().join("examples/python/mandelbrot.py")).arg(picture))?;
+    run(python().arg(root().join("examples/python/dask_sweep.py")).arg("1024"))
 }
