@@ -105,6 +105,7 @@ fn told(args: &GlslArgs, captures: &Path) -> Result<Value, Failure> {
     let radeon = RadeonArgs {
         capture: Some(captures.to_owned()),
         frames: None,
+        show: false,
         check: false,
         stats: false,
         engine: None,

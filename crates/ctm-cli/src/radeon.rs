@@ -13,8 +13,24 @@ const NAMES: [&str; 2] = ["libctm_radeon.so", "libctm_radeon_shim.so"];
 /// Where it is looked for, from the directory of this program.
 const PLACES: [&str; 3] = [".", "../lib", "../lib/ctm"];
 
-pub(crate) fn run(_: &Console, args: &RadeonArgs) -> Ending {
+#[cfg(target_os = "linux")]
+mod window;
+
+pub(crate) fn run(console: &Console, args: &RadeonArgs) -> Ending {
     let command = command(args)?;
+    if args.show { show(console, command) } else { Err(become_program(command)) }
+}
+
+/// Runs the program beside a window with the display's pictures. The exit code is the program's.
+#[cfg(target_os = "linux")]
+fn show(console: &Console, command: Command) -> Ending {
+    let code = window::run(console, command)?;
+    console.tell_written();
+    std::process::exit(code)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn show(_: &Console, command: Command) -> Ending {
     Err(become_program(command))
 }
 
@@ -52,6 +68,7 @@ pub(crate) fn command(args: &RadeonArgs) -> Result<Command, Failure> {
     let settings = Settings {
         capture: directory("--capture", args.capture.as_deref())?,
         frames: directory("--frames", args.frames.as_deref())?,
+        show: None,
         check: args.check,
         stats: args.stats,
         execute: !args.no_execute,

@@ -26,4 +26,6 @@ mod saved;
 mod serve;
 mod shard;
 mod skin;
+#[cfg(target_os = "linux")]
+mod window;
 mod written;

@@ -1,15 +1,17 @@
 //! The display of the card node: one virtual output that shows a program's frames at once.
 //!
 //! The chain is fixed: plane, CRTC, encoder, connector, and one mode. A flip is done when its request returns; its event waits in the card's descriptor.
-//! Frames are written as pictures on request. There is no atomic mode setting, as in the kernel's driver of these chips.
+//! Frames are written as pictures on request, or shared with a viewer, and then a flip waits for the next sixtieth of a second. There is no atomic mode setting, as in the kernel's driver of these chips.
 
 use crate::call::{Answer, Argument, Call};
 use crate::screen::Framebuffer;
 use crate::settings::{report, settings};
 use crate::{card, client, prime};
 use ctm::array::{Array, ArrayFileKind, Values};
+use ctm_radeon::shared_picture::SharedPicture;
 use ctm_radeon::shown::{BufferTiling, PixelFormat, Shown};
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// Numbers of the objects.
 const CONNECTOR: u32 = 10;
@@ -387,19 +389,41 @@ pub(crate) fn map_dumb(call: &mut Call<'_>) -> Answer {
     Ok(())
 }
 
-/// Counts a picture, and writes it on request. A picture that cannot be written is reported, and the program goes on.
+/// Counts a picture, writes it and shows it on request. A picture that cannot be written is reported, and the program goes on.
 fn show(call: &mut Call<'_>) {
     let display = call.process.display(call.file);
     display.sequence = display.sequence.wrapping_add(1);
     let number = display.sequence;
     let framebuffer = display.shown.as_ref().and_then(|shown| display.framebuffers.get(&shown.0)).copied();
-    let (Some(directory), Some(framebuffer)) = (&settings().frames, framebuffer) else { return };
-    if let Err(message) = picture(call, framebuffer, number, directory) {
+    let (directory, viewer) = (settings().frames.as_deref(), viewer());
+    let Some(framebuffer) = framebuffer.filter(|_| directory.is_some() || viewer.is_some()) else { return };
+    if viewer.is_some() {
+        display.wait();
+    }
+    let shown = picture(call, framebuffer).and_then(|rgb| {
+        let Framebuffer { width, height, .. } = framebuffer;
+        if let Some(viewer) = viewer {
+            viewer.show([width, height], &rgb).map_err(|e| e.to_string())?;
+        }
+        directory.map_or(Ok(()), |directory| write([width, height], rgb, number, directory))
+    });
+    if let Err(message) = shown {
         report(&format!("picture {number} is not written: {message}"));
     }
 }
 
-fn picture(call: &Call<'_>, of: Framebuffer, number: u32, directory: &Path) -> Result<(), String> {
+/// The file that a viewer reads, opened once.
+fn viewer() -> Option<&'static SharedPicture> {
+    static VIEWER: OnceLock<Option<SharedPicture>> = OnceLock::new();
+    let open = |path: &Path| {
+        let told = |error| report(&format!("{} cannot be opened, nothing is shown: {error}", path.display()));
+        SharedPicture::open(path).map_err(told).ok()
+    };
+    VIEWER.get_or_init(|| settings().show.as_deref().and_then(open)).as_ref()
+}
+
+/// Red, green and blue of a framebuffer's pixels.
+fn picture(call: &Call<'_>, of: Framebuffer) -> Result<Vec<u8>, String> {
     let buffer = call.space.table(|table| table.get(of.handle).copied()).ok().flatten().ok_or("its buffer is gone")?;
     let exported = prime::at(call.file, buffer.offset);
     let tiling = exported.and_then(|(_, exported)| prime::tiling(&exported).ok()).map_or(buffer.tiling, |of| of.0);
@@ -410,8 +434,12 @@ fn picture(call: &Call<'_>, of: Framebuffer, number: u32, directory: &Path) -> R
     // An R500's tiles are stored row by row here.
     let tiling = if settings().chip.is_r700() { tiling } else { 0 };
     let shown = Shown { width, height, pitch_bytes, format, tiling: BufferTiling(tiling) };
-    let values = Values::U8(shown.picture(bytes).map_err(|e| e.to_string())?);
-    let array = Array { height: height as usize, width: width as usize, channels: 3, values };
+    shown.picture(bytes).map_err(|e| e.to_string())
+}
+
+/// Writes a picture to a file of its own.
+fn write([width, height]: [u32; 2], rgb: Vec<u8>, number: u32, directory: &Path) -> Result<(), String> {
+    let array = Array { height: height as usize, width: width as usize, channels: 3, values: Values::U8(rgb) };
     let bytes = array.to_bytes(ArrayFileKind::Png).map_err(|e| e.to_string())?;
     std::fs::create_dir_all(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
     let path = directory.join(format!("{}-{number:05}.png", std::process::id()));

@@ -2,6 +2,10 @@
 
 use ctm_radeon::shown::PixelFormat;
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// A sixtieth of a second.
+const PERIOD: Duration = Duration::from_micros(16_667);
 
 /// A framebuffer.
 #[derive(Clone, Copy, Debug)]
@@ -24,4 +28,16 @@ pub(crate) struct Screen {
     pub shown: Option<(u32, Vec<u8>)>,
     /// Pictures that have been shown.
     pub sequence: u32,
+    /// The time of the next picture, where they are shown 60 times a second.
+    next: Option<Instant>,
+}
+
+impl Screen {
+    /// Waits until the time of the next picture.
+    pub(crate) fn wait(&mut self) {
+        let now = Instant::now();
+        let next = self.next.map_or(now, |next| next.max(now));
+        std::thread::sleep(next - now);
+        self.next = Some(next + PERIOD);
+    }
 }

@@ -24,6 +24,12 @@ pub const FRAMES: Variable = Variable {
     values: "a directory",
     about: "write each picture that the card shows there",
 };
+/// Share the pictures of the card's display.
+pub const SHOW: Variable = Variable {
+    name: "CTM_RADEON_SHOW",
+    values: "a file",
+    about: "put the picture that the card shows into it, where a viewer reads it, 60 times a second at most",
+};
 /// Look for mistakes.
 pub const CHECK: Variable =
     Variable { name: "CTM_RADEON_CHECK", values: "0 or 1", about: "look for mistakes in submissions and programs" };
@@ -41,7 +47,7 @@ pub const CHIP: Variable =
     Variable { name: "CTM_RADEON_CHIP", values: "rv770, rv530 or r580", about: "the chip that drivers see" };
 
 /// All of them.
-pub const VARIABLES: [Variable; 7] = [CAPTURE, FRAMES, CHECK, STATS, EXECUTE, ENGINE, CHIP];
+pub const VARIABLES: [Variable; 8] = [CAPTURE, FRAMES, SHOW, CHECK, STATS, EXECUTE, ENGINE, CHIP];
 
 /// A chip that drivers can be shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,6 +111,8 @@ pub struct Settings {
     pub capture: Option<PathBuf>,
     /// The folder for the frames of the card's display; none are written without it.
     pub frames: Option<PathBuf>,
+    /// The existing file for the picture that the card's display shows ([`shared_picture`](crate::shared_picture)).
+    pub show: Option<PathBuf>,
     /// Whether to look for mistakes.
     pub check: bool,
     /// Whether each process prints the counts of its submissions.
@@ -122,6 +130,7 @@ impl Default for Settings {
         Self {
             capture: None,
             frames: None,
+            show: None,
             check: false,
             stats: false,
             execute: true,
@@ -146,6 +155,7 @@ impl Settings {
         };
         settings.capture = value(CAPTURE).map(PathBuf::from);
         settings.frames = value(FRAMES).map(PathBuf::from);
+        settings.show = value(SHOW).map(PathBuf::from);
         for (variable, to) in
             [(CHECK, &mut settings.check), (STATS, &mut settings.stats), (EXECUTE, &mut settings.execute)]
         {
@@ -178,6 +188,7 @@ impl Settings {
         vec![
             (CAPTURE.name, self.capture.clone().unwrap_or_default().into()),
             (FRAMES.name, self.frames.clone().unwrap_or_default().into()),
+            (SHOW.name, self.show.clone().unwrap_or_default().into()),
             (CHECK.name, flag(self.check)),
             (STATS.name, flag(self.stats)),
             (EXECUTE.name, flag(self.execute)),
@@ -196,6 +207,7 @@ mod tests {
         let settings = Settings {
             capture: Some("dir".into()),
             frames: Some("pictures".into()),
+            show: Some("picture".into()),
             check: true,
             stats: true,
             execute: false,
@@ -213,7 +225,7 @@ mod tests {
     #[test]
     fn wrong_values_are_named() {
         let (settings, errors) =
-            Settings::read(|name| (name != CAPTURE.name && name != FRAMES.name).then(|| "many".into()));
+            Settings::read(|name| (![CAPTURE, FRAMES, SHOW].map(|of| of.name).contains(&name)).then(|| "many".into()));
         assert_eq!(settings, Settings::default());
         let expected = "CTM_RADEON_ENGINE is `many`, interp, jit or verify is wanted";
         assert_eq!(errors.len(), 5);

@@ -27,6 +27,8 @@ pub mod execute;
 pub mod packets;
 pub mod registers;
 pub mod replay;
+#[cfg(unix)]
+pub mod shared_picture;
 pub mod shown;
 pub mod stream;
 pub mod text;

@@ -76,6 +76,7 @@ Examples:
   ctm radeon --stats -- wflinfo --platform surfaceless_egl --api gl --profile core
   ctm radeon --capture captures -- ./program      every submission with its buffers, a file for each process
   ctm radeon --frames frames -- kmscube -c 60    every picture on the card's display as a PNG file
+  ctm radeon --show -- kmscube -c 600            the card's display in a window
   ctm radeon --chip rv530 -- ./program            an R500, with Mesa's r300
   ctm radeon --no-execute --chip r580 -- ./program    compiles only
 
@@ -87,6 +88,9 @@ pub(crate) struct RadeonArgs {
     /// Write each picture that the program shows on the card's display into this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) frames: Option<PathBuf>,
+    /// Show the pictures on the card's display in a window (X11), 60 a second at most: `s` saves one, `q` ends the program
+    #[arg(long)]
+    pub(crate) show: bool,
     /// Check submissions, and the behaviour of their programs
     #[arg(long)]
     pub(crate) check: bool,

@@ -222,8 +222,10 @@ fn cards_find_buffers_by_name() {
 #[test]
 fn the_card_shows_pictures() {
     let directory = directory("shown");
-    let child = part("show", None).env("CTM_RADEON_FRAMES", &directory).spawn().unwrap();
-    ended(child, "show");
+    let viewed = directory.with_extension("viewed");
+    let file = fs::File::options().read(true).write(true).create(true).truncate(true).open(&viewed).unwrap();
+    let mut command = part("show", None);
+    ended(command.env("CTM_RADEON_FRAMES", &directory).env("CTM_RADEON_SHOW", &viewed).spawn().unwrap(), "show");
     // The mode, then a flip; the second picture is the second buffer.
     let pictures = captures(&directory);
     assert_eq!(pictures.len(), 2);
@@ -234,6 +236,10 @@ fn the_card_shows_pictures() {
         let ctm::array::Values::U8(values) = array.values else { panic!("8 bits") };
         assert!(values.chunks(3).all(|pixel| pixel == expected), "{}", path.display());
     }
+    let picture = ctm_radeon::shared_picture::SharedPicture::from(file).newer_than(None).unwrap().unwrap();
+    assert_eq!((picture.number, picture.width, picture.height), (2, 320, 200));
+    assert!(picture.rgb.chunks(3).all(|pixel| pixel == [0x44, 0x55, 0x66]));
+    fs::remove_file(viewed).unwrap();
 }
 
 /// A program that has a graphics library open, and submits nothing, drew with another renderer; one that made buffers did not.
