@@ -147,6 +147,13 @@ impl<T: Copy + PartialEq> LaneRows<T> {
         Self { order, targets: targets.to_vec(), survivors: vec![0; words], rows }
     }
 
+    /// Takes the rows, and leaves none.
+    #[must_use]
+    pub fn take(&mut self) -> Self {
+        let Self { order, .. } = *self;
+        std::mem::replace(self, Self { order, targets: Vec::new(), survivors: Vec::new(), rows: Vec::new() })
+    }
+
     /// Begins again, for a launch whose lanes have this order: all is 0 and no lane has survived.
     pub fn restart(&mut self, order: LaneOrder) {
         self.order = order;

@@ -226,7 +226,7 @@ impl Over<'_> {
             first,
             pieces,
             quads: Vec::new(),
-            scratch: Scratch::default(),
+            scratch: Scratch::kept(),
             exports: None,
             packed: Packed::default(),
             apart: Apart::default(),
@@ -256,7 +256,9 @@ impl Over<'_> {
             }
         }
         batch.flush()?;
-        Ok(batch.shaded)
+        let Batch { shaded, scratch, .. } = batch;
+        scratch.keep();
+        Ok(shaded)
     }
 
     /// The part of a band that later pieces hide; `None` where everything has to run.

@@ -93,8 +93,7 @@ pub fn draw_watched(
     let whole = Merger::new(state, open, &plans, watch, losses());
     let one_thread = options.one_thread;
     let counts = Counts::default();
-    let front =
-        Front { runner: &runner, state, bounds, one_thread, counts, streams, drawn: Ready::default(), inspection };
+    let front = Front { runner: &runner, state, bounds, one_thread, counts, streams, drawn: Ready::kept(), inspection };
     let bands = Bands::new((&runner, state, shader), whole, bounds, one_thread);
     let mut run = RunningDraw::new(front, bands);
     let ended = run.instances(call);
@@ -106,10 +105,11 @@ pub fn draw_watched(
     }
     ended?;
     let RunningDraw {
-        front: Front { mut counts, streams, inspection, .. },
+        front: Front { mut counts, streams, inspection, drawn, .. },
         bands: Bands { mergers, whole, shaded, .. },
         ..
     } = run;
+    drawn.keep();
     counts.stream_primitives = [streams.needed, streams.stored];
     [counts.quads, counts.pixels] = shaded;
     let mut fragments = Vec::new();

@@ -6,6 +6,7 @@ use crate::setup::Weights;
 use crate::setup::piece::Piece;
 use crate::state::{Interpolation, Place, RasterState};
 use ctm_exec::StartRow;
+use std::cell::Cell;
 
 /// Quads whose parameters are interpolated together.
 pub(super) const TOGETHER: usize = 32;
@@ -186,7 +187,22 @@ pub(crate) struct Scratch {
     pub(super) rows: Vec<(u8, u8, Vec<u32>)>,
 }
 
+thread_local! {
+    /// The rows of the last draw: most draws are small, and memory for rows took a good part of their time.
+    static KEPT: Cell<Scratch> = const { Cell::new(Scratch { lanes: 0, used: 0, rows: Vec::new() }) };
+}
+
 impl Scratch {
+    /// With the memory of this thread's last draw.
+    pub(crate) fn kept() -> Self {
+        KEPT.take()
+    }
+
+    /// Keeps its memory for this thread's next draw.
+    pub(crate) fn keep(self) {
+        KEPT.set(self);
+    }
+
     pub(super) fn restart(&mut self, lanes: usize) {
         (self.lanes, self.used) = (lanes, 0);
     }

@@ -6,6 +6,7 @@ use ctm_exec::r700::{Launch, Target};
 use ctm_exec::{Domain, Fault, LaneOrder, LaneRows, Position, StartRow};
 use ctm_isa::r700::program::Stage as StageKind;
 use rayon::prelude::*;
+use std::cell::Cell;
 
 /// Vertices of one launch.
 pub(crate) const PER_LAUNCH: usize = 1024;
@@ -118,7 +119,9 @@ pub(crate) fn run(
                 keys.chunks(PER_LAUNCH).map(one).collect()
             };
             for rows in done {
-                vertices.add_rows(&state.outputs, &rows?);
+                let rows = rows?;
+                vertices.add_rows(&state.outputs, &rows);
+                KEPT.set(Some(rows));
             }
         }
     }
@@ -212,6 +215,22 @@ pub(crate) struct VertexLaunch<'a> {
     pub(crate) exports: bool,
 }
 
+thread_local! {
+    /// The rows of the last launch, for the next one with the same exports.
+    static KEPT: Cell<Option<LaneRows<Target>>> = const { Cell::new(None) };
+}
+
+/// Rows for these exports of a launch.
+fn rows_of(order: LaneOrder, targets: &[Target]) -> LaneRows<Target> {
+    match KEPT.take() {
+        Some(mut rows) if rows.targets() == targets => {
+            rows.restart(order);
+            rows
+        }
+        _ => LaneRows::new(order, targets),
+    }
+}
+
 /// Runs a launch; returns its memory with the exports.
 pub(crate) fn run_launch<'a>(
     runner: &Runner<'_>,
@@ -231,7 +250,7 @@ pub(crate) fn run_launch<'a>(
         .filter(|_| given.exports)
         .collect();
     let threads = given.start.len();
-    let mut memory = StageMemory::new(given.stage.memory, LaneRows::new(LaneOrder::rows(domain), &targets));
+    let mut memory = StageMemory::new(given.stage.memory, rows_of(LaneOrder::rows(domain), &targets));
     memory.ring = (given.ring_dwords > 0).then(|| vec![0; threads * given.ring_dwords as usize]);
     memory.streams = given.stream_dwords.map(|dwords| threads as u64 * u64::from(dwords));
     memory.shown = given.shown;

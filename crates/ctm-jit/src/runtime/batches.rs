@@ -42,6 +42,12 @@ pub trait Launched: Sync {
     /// array for a target.
     fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done>>;
 
+    /// Runs the launch on this thread, in order, where each wavefront's exports can go to memory's rows of lanes as it ends; `None`, and no effect, where they have to be committed. The
+    /// launch reads nothing that it writes, and keeps no order of sends.
+    fn fills_rows(&mut self, _of: &Wavefronts<'_>) -> Option<Result<Done>> {
+        None
+    }
+
     /// Gives the jobs of these groups. A fault in scheduling a group does not concern earlier groups: it is reported
     /// after they have run.
     fn schedule(&mut self, _of: &Wavefronts<'_>, groups: Range<u64>) -> (Vec<Job>, Option<Fault>) {
@@ -95,7 +101,17 @@ pub fn at_once(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Option<Resu
 /// # Errors
 /// The fault of the first group that did wrong.
 pub fn run(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Result<Outcome> {
-    at_once(launched, of).unwrap_or_else(|| in_batches(launched, of))
+    if let Some(done) = at_once(launched, of) {
+        return done;
+    }
+    if of.threads == 1
+        && !of.waits
+        && !launched.is_aliased()
+        && let Some(done) = launched.fills_rows(of)
+    {
+        return done.map(|done| finished(launched, of, done));
+    }
+    in_batches(launched, of)
 }
 
 fn in_batches(launched: &mut impl Launched, of: &Wavefronts<'_>) -> Result<Outcome> {

@@ -2,11 +2,12 @@
 
 use crate::launch::lanes::{BailOut, Result};
 use crate::launch::wavefronts::group::{Group, Stored};
-use crate::launch::wavefronts::wave::{Ran, Reads, Row};
+use crate::launch::wavefronts::wave::{Ran, Reads, Row, Wave};
 use crate::runtime::wavefronts::{Done, Runner, Wavefronts};
 use ctm_exec::r700::VertexEvent;
 use ctm_exec::watch::Part;
 use ctm_exec::{Counters, LaneRows};
+use std::ops::Range;
 
 /// A group of wavefronts that is to run.
 #[derive(Clone, Copy)]
@@ -28,17 +29,21 @@ pub struct Ended {
     pub events: Vec<(u8, VertexEvent)>,
 }
 
-impl Ended {
-    /// Stores its exports for lanes side by side, from lane `first` on, as memory would do for each lane. `exports`: the elements that the program may export; `target`: by its number.
-    pub fn keep<T: Copy + PartialEq>(
-        &self,
-        exports: &[usize],
-        first: usize,
-        target: impl Fn(usize) -> T,
-        (rows, counters): (&mut LaneRows<T>, &mut Counters),
-    ) {
-        let elements = exports.iter().zip(&self.written).zip(&self.rows);
-        let mut elements = elements.map(|((&export, written), row)| (export, written & self.valid, row)).peekable();
+/// The exports of a wavefront: its valid lanes whose exports are sent, and of each element that the program may export its number, the lanes that wrote it, and
+/// its row.
+pub struct WaveExports<'e, I> {
+    pub valid: u64,
+    pub elements: I,
+    /// The number of its first lane.
+    pub first: usize,
+    pub counters: &'e mut Counters,
+}
+
+impl<'e, 'r, I: Iterator<Item = (usize, u64, &'r Row)>> WaveExports<'e, I> {
+    /// Stores them for lanes side by side, as memory would do for each lane. `target`: by its number.
+    pub fn keep<T: Copy + PartialEq>(self, target: impl Fn(usize) -> T, rows: &mut LaneRows<T>) {
+        let Self { valid, elements, first, counters } = self;
+        let mut elements = elements.map(|(export, written, row)| (export, written & valid, row)).peekable();
         while let Some(&(export, ..)) = elements.peek() {
             let number = export / 4;
             let place = rows.targets().iter().position(|&t| t == target(number));
@@ -52,7 +57,21 @@ impl Ended {
             }
             counters.writes += if place.is_some() { u64::from(any.count_ones()) } else { 0 };
         }
-        rows.survive_all(first, self.valid);
+        rows.survive_all(first, valid);
+    }
+}
+
+impl Ended {
+    /// Its exports. `exports`: the elements that the program may export; `first`: the number of its first lane.
+    pub fn exports<'s>(
+        &'s self,
+        exports: &'s [usize],
+        first: usize,
+        counters: &'s mut Counters,
+    ) -> WaveExports<'s, impl Iterator<Item = (usize, u64, &'s Row)>> {
+        let elements = exports.iter().zip(&self.written).zip(&self.rows);
+        let elements = elements.map(|((&export, &written), row)| (export, written, row));
+        WaveExports { valid: self.valid, elements, first, counters }
     }
 }
 
@@ -140,10 +159,7 @@ impl<'a> Worker<'a> {
                     Some(Left { stored: std::mem::take(&mut self.group.stored), waves })
                 }
                 Err(BailOut) => {
-                    let waves = of.waves_of(job.group);
-                    let mut members = self.members.iter().take((waves.end - waves.start) as usize);
-                    // Several groups that run as one may issue more than each of them.
-                    if !is_spent && !of.joint && members.any(|member| member.runner.wave.is_spent) {
+                    if !is_spent && self.is_spent(of, job.group) {
                         is_spent = true;
                         // The reference interpreter will find the same fault, with its instruction.
                         part.fault_in(job.group);
@@ -154,6 +170,45 @@ impl<'a> Worker<'a> {
             groups.push((job, left));
         }
         TaskDone { done, groups }
+    }
+
+    /// Whether a wavefront of a group that ran here has used up its instructions. Several groups that run as one may issue more than each of them.
+    fn is_spent(&self, of: &Wavefronts<'_>, group: u64) -> bool {
+        let waves = of.waves_of(group);
+        let mut members = self.members.iter().take((waves.end - waves.start) as usize);
+        !of.joint && members.any(|member| member.runner.wave.is_spent)
+    }
+
+    /// Runs groups up to the first one that is left to the reference interpreter, and gives how many ran. `ended` gets the number of each wavefront that ended, the wavefront and
+    /// the valid lanes whose exports are sent.
+    pub fn until_left(
+        &mut self,
+        of: &Wavefronts<'a>,
+        groups: Range<u64>,
+        given: Option<Reads<'_>>,
+        done: &mut Done,
+        ended: &mut dyn FnMut(u64, &Wave, u64, &mut Counters),
+    ) -> u64 {
+        let part = of.watch.part(groups.start);
+        for group in groups.clone() {
+            let job = Job { group, lanes: u64::MAX };
+            let ran = match given {
+                Some(given) if !part.is_stopped() => self.here((of, &part), job, given, done),
+                _ => Err(BailOut),
+            };
+            let Ok(waves) = ran else {
+                if self.is_spent(of, group) {
+                    part.fault_in(group);
+                }
+                return group - groups.start;
+            };
+            for (index, Member { runner: Runner { wave, covered, .. }, .. }) in
+                of.waves_of(group).zip(&self.members[..waves])
+            {
+                ended(index, wave, wave.valid & covered, &mut done.counters);
+            }
+        }
+        groups.end - groups.start
     }
 
     /// Runs a group here. The results of its wavefronts are in `members`, and counted; gives the number of wavefronts.

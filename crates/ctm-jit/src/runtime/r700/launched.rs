@@ -6,12 +6,12 @@ use crate::launch::wavefronts::bindings::{Binding, resources};
 use crate::launch::wavefronts::group::Stored;
 use crate::launch::wavefronts::outputs::{Outputs, targets};
 use crate::launch::wavefronts::places::{Places, Starts};
-use crate::launch::wavefronts::wave::{Guest, Reads};
+use crate::launch::wavefronts::wave::{Guest, Reads, Wave};
 use crate::passes::computed;
 use crate::runtime::batches::{EndedAt, Launched, Result, each_lane, written};
 use crate::runtime::direct;
 use crate::runtime::wavefronts::{Done, Wavefronts};
-use crate::runtime::worker::Job;
+use crate::runtime::worker::{Job, WaveExports, Worker};
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 use crate::{
     codegen::x86::{
@@ -269,6 +269,41 @@ impl Launched for R700<'_> {
         Some(ran.map(|()| done))
     }
 
+    fn fills_rows(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done>> {
+        let (order, exports) = (self.launch.lane_order(), &of.program.exports);
+        let mut rows = self.memory.lane_rows().filter(|rows| rows.order() == order)?.take();
+        let (mut done, mut worker, mut ended) = (Done::new(of), Worker::default(), Ok(()));
+        let (mut next, count) = (0, of.waves.count());
+        while next < count && ended.is_ok() {
+            let mut keep = |index: u64, wave: &Wave, valid: u64, counters: &mut Counters| {
+                if let Some(survivors) = of.survivors {
+                    survive(survivors, index * of.lanes as u64, valid);
+                }
+                let elements =
+                    exports.iter().zip(&wave.exports).map(|(&export, row)| (export, wave.written[export], row));
+                let exports = WaveExports { valid, elements, first: index as usize * of.lanes, counters };
+                exports.keep(|target| targets()[target], &mut rows);
+            };
+            next += self.reading(|given| worker.until_left(of, next..count, given, &mut done, &mut keep));
+            if next < count {
+                of.bailed_out.fetch_add(1, Ordering::Relaxed);
+                // The reference interpreter stores there, too.
+                if let Some(place) = self.memory.lane_rows() {
+                    std::mem::swap(place, &mut rows);
+                }
+                ended = self.reference(of, Job { group: next, lanes: u64::MAX }, &mut done.counters);
+                if let Some(place) = self.memory.lane_rows() {
+                    std::mem::swap(place, &mut rows);
+                }
+                next += 1;
+            }
+        }
+        if let Some(place) = self.memory.lane_rows() {
+            *place = rows;
+        }
+        Some(ended.map(|()| done))
+    }
+
     fn store(&mut self, &Stored { space, dword, bits, .. }: &Stored) -> Result<Written, MemoryFault> {
         self.memory.store(space, dword, bits).map(|()| Written { elements: 1, bytes: 4 })
     }
@@ -283,7 +318,8 @@ impl Launched for R700<'_> {
         }
         let order = self.launch.lane_order();
         if let Some(rows) = self.memory.lane_rows().filter(|rows| rows.order() == order) {
-            wave.keep(&of.program.exports, index as usize * of.lanes, |target| targets()[target], (rows, counters));
+            let exports = wave.exports(&of.program.exports, index as usize * of.lanes, counters);
+            exports.keep(|target| targets()[target], rows);
             return Ok(());
         }
         let mut exports = Exports::default();

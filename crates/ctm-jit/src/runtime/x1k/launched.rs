@@ -305,7 +305,7 @@ impl Launched for X1k<'_> {
         let order = self.launch.lane_order();
         if let Some(rows) = self.memory.lane_rows().filter(|rows| rows.order() == order) {
             let target = |n: usize| if n < OUTPUTS { Target::Colour(n as u8) } else { Target::ConditionalValue };
-            wave.keep(&of.program.exports, index as usize * of.lanes, target, (rows, counters));
+            wave.exports(&of.program.exports, index as usize * of.lanes, counters).keep(target, rows);
             return Ok(());
         }
         each_lane(&of.program.exports, wave, |lane, elements| {
