@@ -64,7 +64,7 @@ fn only_regular_files_are_read() {
 /// The system makes these as they are read, and says that they are empty.
 #[test]
 fn files_without_a_size_are_refused() {
-    let message = refused(Path::new("/proc/self/maps"), FileKind::Program);
+    let message = refused(Path::new("/proc/self/limits"), FileKind::Program);
     assert!(message.contains("it says that it is empty and is not"), "{message}");
 }
 

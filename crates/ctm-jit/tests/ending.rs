@@ -11,8 +11,12 @@ use ctm_jit::{Backend, Jit};
 use ctm_verify::Verify;
 use std::time::{Duration, Instant};
 
-/// Time for other work of the machine: these tests run beside others. Ends that are not soon take minutes or for ever.
-const SLACK: Duration = Duration::from_secs(8);
+/// Time for other work of the machine: these tests run beside others. Ends that are not soon take minutes or for ever. In an emulator, a wavefront of the interpreter takes
+/// ten times as long, and so does the end of one.
+fn slack() -> Duration {
+    let in_emulator = std::env::var_os(ctm_testkit::RUNNER).is_some_and(|runner| !runner.is_empty());
+    Duration::from_secs(if in_emulator { 80 } else { 8 })
+}
 
 fn engines() -> Vec<(String, Box<dyn Engine>)> {
     let jits = Backend::available().map(|backend| {
@@ -78,7 +82,7 @@ fn the_first_fault_ends_a_launch_of_any_size() {
             let fault = large.unwrap_err();
             assert_eq!(fault.kind, FaultKind::InstructionBudget { limit: 400_000 }, "{name}");
             assert_eq!(fault.pc, small.unwrap_err().pc, "{name}");
-            assert!(all < 4 * one + SLACK, "{name}: {all:?} for 512x512, {one:?} for 2x2");
+            assert!(all < 4 * one + slack(), "{name}: {all:?} for 512x512, {one:?} for 2x2");
         }
     }
 }
@@ -92,7 +96,7 @@ fn time_ends_launches_and_the_fault_names_what_ran() {
             let fault = outcome.unwrap_err();
             assert_eq!(fault.kind, FaultKind::TimeBudget { limit }, "{name}, {side}");
             assert!(fault.pc > 0, "{name}, {side}: {fault}");
-            assert!(taken >= limit && taken < limit + SLACK, "{name}, {side}: {taken:?}\n{text}");
+            assert!(taken >= limit && taken < limit + slack(), "{name}, {side}: {taken:?}\n{text}");
             eprintln!("{name}, {side}: {taken:?}");
         }
     }
@@ -113,7 +117,7 @@ fn a_caller_can_cancel_and_sees_how_far_it_is() {
             let (outcome, taken) = run(&*engine, &control, text, side, endless);
             thread.join().unwrap();
             assert_eq!(outcome.unwrap_err().kind, FaultKind::Cancelled, "{name}, {side}");
-            assert!(taken < wait + SLACK, "{name}, {side}: {taken:?}");
+            assert!(taken < wait + slack(), "{name}, {side}: {taken:?}");
             assert!(control.progress().share() < 1.0);
             assert_eq!(control.progress().processors, u64::from(side * side));
         }
@@ -182,12 +186,12 @@ fn the_portable_machine_ends_launches_without_another_thread() {
     for text in [R700_ENDLESS, R700_WRITES] {
         let (outcome, taken) = run_r700(&jit, &control, text, 64, time(150));
         assert_eq!(outcome.unwrap_err().kind, FaultKind::TimeBudget { limit }, "{text}");
-        assert!(taken >= limit && taken < limit + SLACK, "{taken:?}");
+        assert!(taken >= limit && taken < limit + slack(), "{taken:?}");
     }
     for (text, side) in [(ENDLESS, 64), (SLOW, 512), (MANY, 1024)] {
         let (outcome, taken) = run(&jit, &control, text, side, time(150));
         assert_eq!(outcome.unwrap_err().kind, FaultKind::TimeBudget { limit }, "{text}");
-        assert!(taken >= limit && taken < limit + SLACK, "{taken:?}");
+        assert!(taken >= limit && taken < limit + slack(), "{taken:?}");
     }
     // A loop without a known end, which lanes leave one after the other.
     let ends = "ALU:\n 0 x: MOV R1.x, 0\nLOOP_START_DX10 ADDR(done)\nturn:\nALU_BREAK:\n 1 x: ADD R1.x, R1.x, 1.0f\n \
@@ -211,11 +215,11 @@ fn r700_launches_end_the_same_way() {
             let fault = outcome.unwrap_err();
             assert_eq!(fault.kind, FaultKind::InstructionBudget { limit: 100_000 }, "{name}: {fault}");
             assert_eq!(fault, small.unwrap_err(), "{name}");
-            assert!(taken < 4 * one + SLACK, "{name}: {taken:?} for 512x512, {one:?} for 8x8");
+            assert!(taken < 4 * one + slack(), "{name}: {taken:?} for 512x512, {one:?} for 8x8");
             let limit = Duration::from_millis(150);
             let (outcome, taken) = run_r700(&*engine, &Control::none(), text, 512, time(150));
             assert_eq!(outcome.unwrap_err().kind, FaultKind::TimeBudget { limit }, "{name}");
-            assert!(taken < limit + SLACK, "{name}: {taken:?}");
+            assert!(taken < limit + slack(), "{name}: {taken:?}");
             eprintln!("{name}: {taken:?}");
         }
         let control = Control::new();
@@ -243,7 +247,7 @@ fn r700_launches_are_cancelled_while_they_run() {
             let (outcome, _) = run_r700(&*engine, &control, text, 512, endless);
             let since = thread.join().unwrap().elapsed();
             assert_eq!(outcome.unwrap_err().kind, FaultKind::Cancelled, "{name}");
-            assert!(since < SLACK, "{name}: {since:?}");
+            assert!(since < slack(), "{name}: {since:?}");
             assert_eq!((control.progress().done, control.progress().processors), (0, 512 * 512), "{name}");
         }
     }

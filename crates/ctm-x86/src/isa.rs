@@ -7,7 +7,7 @@ pub enum Isa {
     Avx512,
     /// 16 registers of 256 bits: AVX2 and FMA.
     Avx2,
-    /// 128 bits, for Rust code alone: the encoder has no forms for it. On x86-64 with AVX and FMA; on 64-bit ARM.
+    /// 128 bits, for Rust code alone: the encoder has no forms for it. On x86-64 with AVX and FMA, where the feature `four` compiles it; on 64-bit ARM.
     Four,
 }
 
@@ -25,7 +25,11 @@ impl Isa {
                         && is_x86_feature_detected!("avx512bw")
                 }
                 Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
-                Self::Four => is_x86_feature_detected!("avx") && is_x86_feature_detected!("fma"),
+                Self::Four => {
+                    cfg!(any(feature = "four", test))
+                        && is_x86_feature_detected!("avx")
+                        && is_x86_feature_detected!("fma")
+                }
             };
             own && is_x86_feature_detected!("popcnt")
         }

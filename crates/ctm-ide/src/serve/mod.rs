@@ -27,7 +27,7 @@
 //!
 //! **Invariant.** A client without the token costs a connection for the time of a request, and nothing else.
 //!
-//! `page.html` and `page.css` are written by hand, `page.js` is made of `editors/page` by `cargo xtask page`.
+//! `page.html` and `page.css` are written by hand, `page.js.gz` is made of `editors/page` by `cargo xtask page`.
 
 mod api;
 mod connections;
@@ -59,21 +59,33 @@ use entries::PageEntry;
 pub use local::Local;
 pub use site::{SiteFile, site};
 
+use flate2::read::GzDecoder;
 use http::{Head, HttpFailure, Response, Wire};
 use memory::{HostMemory, Share};
 use question::Question;
 use std::cell::RefCell;
+use std::io::Read;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use work::Workers;
 
 const PAGE: &str = include_str!("../../assets/page.html");
 const STYLE: &str = include_str!("../../assets/page.css");
-const SCRIPT: &str = include_str!("../../assets/page.js");
+
+/// The script of the page.
+fn script() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let (compressed, mut text) = (include_bytes!("../../assets/page.js.gz"), String::new());
+        // A test compares it with its sources.
+        let _ = GzDecoder::new(&compressed[..]).read_to_string(&mut text);
+        text
+    });
+    &TEXT
+}
 
 /// Connections that are open at a time.
 const CONNECTIONS: usize = 64;
@@ -431,7 +443,7 @@ fn page(shared: bool, state: &str) -> Response {
     let policy =
         format!("default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:{connect}");
     let style = [ctm::trace::PALETTE, STYLE].concat();
-    let html = filled(PAGE, &[("@POLICY@", &policy), ("@STYLE@", &style), ("@STATE@", &state), ("@SCRIPT@", SCRIPT)]);
+    let html = filled(PAGE, &[("@POLICY@", &policy), ("@STYLE@", &style), ("@STATE@", &state), ("@SCRIPT@", script())]);
     let headers =
         format!("Content-Security-Policy: {policy}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n");
     Response { status: 200, kind: "text/html; charset=utf-8", headers, body: html.into_bytes(), share: None }

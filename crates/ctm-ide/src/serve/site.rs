@@ -1,6 +1,6 @@
 //! The page as files of a static site: the engine is beside it, and nothing is asked of a server.
 
-use super::{PAGE, SCRIPT, STYLE, page};
+use super::{PAGE, STYLE, page, script};
 
 /// A file of the site.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub fn site() -> Vec<SiteFile> {
     // The file that **Share** saves; the page puts the state into it.
     let shared = String::from_utf8_lossy(&page(true, "@STATE@").body).into_owned();
     let style = [ctm::trace::PALETTE, STYLE].concat();
-    let files = [("index.html", html), ("shared.html", shared), ("page.css", style), ("page.js", SCRIPT.to_owned())];
+    let files = [("index.html", html), ("shared.html", shared), ("page.css", style), ("page.js", script().to_owned())];
     files.into_iter().map(|(name, text)| SiteFile { name, text }).collect()
 }
 

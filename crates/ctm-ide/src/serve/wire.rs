@@ -586,7 +586,7 @@ mod tests {
         let bytes = files.iter().flat_map(|file| std::fs::read(file).unwrap());
         let digest = bytes
             .fold(0xcbf2_9ce4_8422_2325_u64, |digest, byte| (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-        let head = super::super::SCRIPT.lines().next().unwrap();
+        let head = super::super::script().lines().next().unwrap();
         assert_eq!(head, format!("// sources {digest:016x}"), "`cargo xtask page` bundles the script");
     }
 }

@@ -1,6 +1,7 @@
 //! Elements of 8 and 16 bits, integers that represent 0 to 1, as numbers, and back.
 
 use ctm_exec::arrays::Form;
+use ctm_exec::float::{INFINITY, ONE};
 use ctm_x86::simd::{Do, Simd};
 
 /// A number without room for a fraction: integers added to it are in its low bits.
@@ -19,10 +20,9 @@ fn number(whole: u16, largest: u16) -> [u8; 4] {
 /// As [`ctm_exec::arrays::scaled`]: the number appears in the low bits of a sum that has no room for a fraction. FMA rounds once.
 #[inline(always)]
 pub fn scaled(bits: u32, most: u32) -> u32 {
-    let value = f32::from_bits(bits);
-    let above = if value > 0.0 { value } else { 0.0 };
-    let inside = if above < 1.0 { above } else { 1.0 };
-    inside.mul_add(most as f32, MAGIC).to_bits() & 0xffff
+    // As integers: compilers would make minima of numbers, which on ARM give 1 for signalling NaNs. Negative numbers and NaNs are above infinity.
+    let inside = if bits > INFINITY { 0 } else { bits.min(ONE) };
+    f32::from_bits(inside).mul_add(most as f32, MAGIC).to_bits() & 0xffff
 }
 
 /// The same of a number in memory.
@@ -99,3 +99,7 @@ fn store(form: Option<Form>, from: &[u8], to: &mut [u8]) {
         Some(Form::Floats | Form::Square) | None => {}
     }
 }
+
+#[cfg(test)]
+#[path = "../../../../tests/unit/codegen/x86/transfer/numbers.rs"]
+mod tests;
