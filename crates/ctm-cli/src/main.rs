@@ -8,7 +8,7 @@
 //! | `console` | printing: colour, JSON, findings, exit codes |
 //! | `asm`, `compile`, `dis`, `check`, `run`, `batch`, `merge`, `draw`, `replay`, `isa`, `info`, `bench`, `tile`, `generate` | one subcommand each |
 //! | `trace`, `profile`, `debug`, `compare`, `reduce`, `random` | commands that look inside a launch, and their helpers |
-//! | `radeon`, `streams`, `bare`, `stream_output` | programs that find a Radeon; streams and captures of Radeons; streams without a kernel; their findings and targets |
+//! | `radeon`, `streams`, `bare`, `stream_output` | programs that find a Radeon, and a window for its display; streams and captures of Radeons; streams without a kernel; their findings and targets |
 //! | `ide` | servers for editors and browsers: the language server, the debug adapter, the page |
 //! | `file_kinds`, `kinds` | which commands take which kinds of files |
 //! | `source` | files and flags into a job or a draw, for all commands |
