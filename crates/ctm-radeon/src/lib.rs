@@ -15,6 +15,7 @@
 //! | `capture` | captures of submissions with their buffers |
 //! | `replay` | captures, run again |
 //! | `shown` | buffers as a display shows them |
+//! | `shared_picture` | the picture on a display, in a file that a viewer reads |
 
 #[macro_use]
 mod table;
