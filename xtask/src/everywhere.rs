@@ -103,8 +103,9 @@ const SYSTEMS: &[System] = &[
     },
 ];
 
-/// Packages that need a system: a C library, sockets, processes, or its random numbers.
-const NEED_A_SYSTEM: [&str; 6] = ["chores", "ctm-capi", "ctm-cli", "ctm-glsl", "ctm-radeon-shim", "xtask"];
+/// Packages that need a system: a C library, Python, sockets, processes, or its random numbers.
+const NEED_A_SYSTEM: [&str; 7] =
+    ["chores", "close-to-metal-python", "ctm-capi", "ctm-cli", "ctm-glsl", "ctm-radeon-shim", "xtask"];
 
 /// Type-checks the systems of CI.
 pub(crate) fn check() -> Result<(), String> {

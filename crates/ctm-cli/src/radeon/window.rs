@@ -141,8 +141,10 @@ impl Window {
         let masks = masks.map_or([0xff_0000, 0xff00, 0xff], |of| [of.red_mask, of.green_mask, of.blue_mask]);
         let pixel = |rgb: &[u8; 3]| {
             let parts = rgb.iter().zip(masks).map(|(&part, mask)| {
-                let bits = mask.count_ones().min(8);
-                (u32::from(part) >> (8 - bits)) << mask.trailing_zeros().min(31) & mask
+                // The channel's bits begin at its highest one, however many it has.
+                let bits = mask.count_ones();
+                let part = if bits < 8 { u32::from(part) >> (8 - bits) } else { u32::from(part) << (bits - 8) };
+                part << mask.trailing_zeros().min(31) & mask
             });
             parts.fold(0, |all, part| all | part).to_le_bytes()
         };
