@@ -20,6 +20,7 @@ fn no_module_uses_a_later_one() {
         "check",
         "replay",
         "shown",
+        "shared_picture",
     ];
     let arrows = layout::check(CRATE, &order, "error");
     assert!(arrows > 40, "uses are found: {arrows}");
