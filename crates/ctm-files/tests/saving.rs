@@ -63,7 +63,7 @@ fn child() {
     }
 }
 
-/// This program as a child that saves to `path` until it is killed. A child that nobody kills ends after a minute or so.
+/// The command of a child that saves to `path` until it is killed, 10,000 times at most.
 fn start(before: &str, path: &Path) -> Command {
     let again = ctm_testkit::again();
     let mut command = Command::new("sh");
