@@ -102,7 +102,8 @@ impl Window {
     /// The requests since the last call, and whether the picture has to be drawn again.
     fn requests(&self) -> Result<(Vec<Request>, bool), Failure> {
         let (mut requests, mut exposed) = (Vec::new(), false);
-        while let Some(event) = self.server.poll_for_event().map_err(unusable)? {
+        let lost = |e| Failure::wrong("no-window", format!("the window is lost: {e}"));
+        while let Some(event) = self.server.poll_for_event().map_err(lost)? {
             let request = match event {
                 Event::Expose(_) => {
                     exposed = true;
@@ -174,7 +175,7 @@ pub(crate) fn run(console: &Console, mut program: Command) -> Result<i32, Failur
     let mut child =
         program.spawn().map_err(|e| Failure::wrong("cannot-start", format!("{name} cannot be started: {e}")))?;
     let shown = watch(console, &mut window, &display, (&mut child, &name));
-    // The program has lost its display.
+    // A program without its display would go on unseen.
     if shown.is_err() {
         end(&child);
     }

@@ -135,8 +135,8 @@ impl Alu {
         let line = match shift(op) {
             // A shift takes the low five bits of its count; the machine's take all 32.
             Some(kind) => match b {
-                Src::Literal(count) => Lir::Shift { kind, dst, a, count: (count & LAST_BIT) as u8 },
-                count => Lir::Two { op: instruction, dst, a, b: s.two(asm::AND, count, Src::Literal(LAST_BIT)) },
+                Src::Literal(count) => Lir::Shift { kind, dst, a, count: (count & LARGEST_COUNT) as u8 },
+                count => Lir::Two { op: instruction, dst, a, b: s.two(asm::AND, count, Src::Literal(LARGEST_COUNT)) },
             },
             None => Lir::Two { op: instruction, dst, a, b },
         };
@@ -332,7 +332,7 @@ impl Alu {
 }
 
 /// The largest count of a shift.
-const LAST_BIT: u32 = 31;
+const LARGEST_COUNT: u32 = 31;
 
 /// The shift of all lanes by one count, if this is a shift.
 const fn shift(op: Op2) -> Option<u8> {
