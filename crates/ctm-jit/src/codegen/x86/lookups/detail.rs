@@ -80,9 +80,33 @@ impl<S: Simd> Lanes<'_, S> {
         if let Detail::Biased { .. } = of.detail { s.add(detail, self.at[3]) } else { detail }
     }
 
+    /// The level of detail of a sample, within the range of the sampler: any number up to 0 where texels are enlarged.
+    #[inline(always)]
+    pub(super) fn sampled_detail(
+        &self,
+        of: &LevelLookup<'_>,
+        gradients: Option<[S::V; 2]>,
+        steps: Option<&Steps<S>>,
+    ) -> S::V {
+        let (s, sampler) = (self.s, &of.levels.sampler);
+        if let (Detail::Computed { .. }, Some([h, v])) = (of.detail, gradients) {
+            // The logarithm of numbers up to 1 is not above 0, nor is that of a NaN after the minimum and maximum.
+            let reduces = s.less(s.splat(ONE), s.max(h, v));
+            if of.levels.bias <= 0.0 && sampler.min_lod <= 0.0 && s.bits(reduces) & self.wanted == 0 {
+                return s.splat(0);
+            }
+        }
+        let mut detail = self.detail(of, gradients);
+        if let Some(steps) = steps {
+            detail = s.select(steps.several, s.sub(detail, self.ln2(steps.count)), detail);
+        }
+        // Minimum and maximum of NaNs are their second operand.
+        s.min(s.max(detail, self.number(sampler.min_lod)), self.number(sampler.max_lod))
+    }
+
     /// A gradient along columns, rows and slices.
     #[inline(always)]
-    fn slopes(&self, of: &LevelLookup<'_>, set: bool, vertical: bool) -> [S::V; 3] {
+    pub(super) fn slopes(&self, of: &LevelLookup<'_>, set: bool, vertical: bool) -> [S::V; 3] {
         let s = self.s;
         if set {
             return each!(3, axis => s.load(&self.set[axis + if vertical { 3 } else { 0 }][self.first..]));

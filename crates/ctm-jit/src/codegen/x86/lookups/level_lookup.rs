@@ -1,7 +1,11 @@
 //! A lookup in a texture with levels: the values that all its levels share.
 
-use super::What;
+#![allow(unsafe_code, reason = "levels are arrays of their own")]
+
+use super::{Looked, What};
 use crate::launch::wavefronts::bindings::Levels;
+use ctm_exec::r700::resources::{TextureKind, Wrap};
+use ctm_exec::r700::sample::{filtered_axes, is_cube};
 use ctm_exec::r700::texture::Detail;
 use ctm_x86::simd::Array;
 
@@ -23,6 +27,35 @@ pub(super) struct LevelLookup<'a> {
     pub bends: bool,
     pub has_border: bool,
     pub over_edges: bool,
+}
+
+impl<'a> LevelLookup<'a> {
+    /// Such a lookup; `None` for items of buffers.
+    pub fn new(looked: &Looked, levels: &'a Levels<'a>) -> Option<Self> {
+        let (unnormalised, offset, what, detail) = match *looked {
+            Looked::Sample { unnormalised, offset, what, detail } => (unnormalised, offset, what, detail),
+            Looked::Load { .. } | Looked::Sizes => ([true; 3], [0.0; 3], What::Texels, Detail::Zero),
+            Looked::Item { .. } => return None,
+        };
+        let kind = levels.texture.kind;
+        // SAFETY: the level index is below the number of levels, and column, row and slice are clamped to that level's
+        // size, so every texel lies inside the level's array.
+        let array = unsafe { Array::among(bytemuck::cast_slice(levels.first), 16 * levels.texels) };
+        Some(Self {
+            levels,
+            unnormalised,
+            offset,
+            what,
+            detail,
+            axes: filtered_axes(kind),
+            array,
+            cube: is_cube(kind),
+            flat: kind == TextureKind::TwoD,
+            bends: levels.sampler.bends(),
+            has_border: levels.wrap.contains(&Wrap::Border),
+            over_edges: levels.over_edges,
+        })
+    }
 }
 
 impl LevelLookup<'_> {

@@ -1,6 +1,5 @@
 //! Lookups of textures with mipmap levels, slices, layers or faces, with comparisons and levels of detail: as `ctm_exec::r700::sample` does them.
 
-#![allow(unsafe_code, reason = "levels are arrays of their own")]
 #![allow(clippy::needless_range_loop, reason = "numbers index several arrays, as in the reference")]
 
 use super::detail::Steps;
@@ -10,11 +9,10 @@ use super::{Lanes, Looked, What};
 use crate::launch::wavefronts::bindings::{Levels, MOST_LEVELS, References};
 use crate::launch::wavefronts::wave::CUBE;
 use ctm_exec::float::{HALF, ONE, SIGN};
-use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
-use ctm_exec::r700::sample::{FACES, compared, filtered_axes, is_cube};
-use ctm_exec::r700::texture::Detail;
+use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind};
+use ctm_exec::r700::sample::{FACES, compared};
 use ctm_isa::r700::ops::Sel;
-use ctm_x86::simd::{Array, Simd, each};
+use ctm_x86::simd::{Simd, each};
 
 /// A level, which can differ from lane to lane.
 #[derive(Clone, Copy)]
@@ -35,13 +33,35 @@ pub(super) struct Prepared<S: Simd> {
     axes: [Axis<S::V>; 3],
 }
 
-/// The levels of a lookup: the two that are weighed, the lanes in which the second one has a weight, the weight, and
-/// the lanes that weigh texels.
-struct Mips<S: Simd> {
+/// The two levels that a lookup weighs: their numbers, the weight of the second one, and the lanes that weigh texels.
+pub(super) struct Mips<S: Simd> {
+    pub numbers: [S::V; 2],
+    pub weight: S::V,
+    pub linear: S::M,
+}
+
+/// Lookups in the levels that are weighed.
+pub(super) trait LookUpInLevel<S: Simd> {
+    /// The result in the first level or in the second one, if that has a weight. It has to be marked
+    /// `#[inline(always)]`.
+    fn look_up(&self, lanes: &mut Lanes<'_, S>, of: &LevelLookup<'_>, number: usize) -> [S::V; 4];
+}
+
+/// Those of any texture.
+struct InLevels<'m, S: Simd> {
     low: Prepared<S>,
     high: Option<Prepared<S>>,
-    weight: S::V,
-    linear: S::M,
+    slice: S::V,
+    mips: &'m Mips<S>,
+}
+
+impl<S: Simd> LookUpInLevel<S> for InLevels<'_, S> {
+    #[inline(always)]
+    fn look_up(&self, lanes: &mut Lanes<'_, S>, of: &LevelLookup<'_>, number: usize) -> [S::V; 4] {
+        let levels = [Some(&self.low), self.high.as_ref()];
+        let level = levels[number].unwrap_or(&self.low);
+        lanes.in_level(of, level, self.slice, self.mips.linear)
+    }
 }
 
 /// Neighbours along an axis, the lanes beyond the border, and the weight of the second one.
@@ -51,44 +71,16 @@ pub(super) struct Neighbours<S: Simd> {
 }
 
 impl<S: Simd> Lanes<'_, S> {
-    /// The result of a lookup in a texture; `None` where the reference has to look up.
-    ///
-    /// `PLAIN`: [`Looked::is_plain`] and [`Levels::is_plain`] hold. They are constants then, for the compiler.
+    /// The result of a lookup in a texture.
     #[inline(always)]
-    pub(super) fn levels<const PLAIN: bool>(&mut self, levels: &Levels<'_>) -> Option<[S::V; 4]> {
-        let (unnormalised, offset, what, detail) = match *self.looked {
-            Looked::Sample { unnormalised, offset, what, detail } => (unnormalised, offset, what, detail),
-            Looked::Load { .. } | Looked::Sizes => ([true; 3], [0.0; 3], What::Texels, Detail::Zero),
-            Looked::Item { .. } => return None,
-        };
-        let kind = if PLAIN { TextureKind::TwoD } else { levels.texture.kind };
-        // SAFETY: the level index is below the number of levels, and column, row and slice are clamped to that level's
-        // size, so every texel lies inside the level's array.
-        let array = unsafe { Array::among(bytemuck::cast_slice(levels.first), 16 * levels.texels) };
-        let of = LevelLookup {
-            levels,
-            unnormalised: if PLAIN { [false; 3] } else { unnormalised },
-            offset,
-            what: if PLAIN { What::Texels } else { what },
-            detail,
-            axes: filtered_axes(kind),
-            array,
-            cube: is_cube(kind),
-            flat: kind == TextureKind::TwoD,
-            bends: !PLAIN && levels.sampler.bends(),
-            has_border: !PLAIN && levels.wrap.contains(&Wrap::Border),
-            over_edges: !PLAIN && levels.over_edges,
-        };
-        if PLAIN {
-            return Some(self.sample(&of));
-        }
-        if what == What::Compared {
-            self.reference = self.in_format(self.at[levels.reference], levels.compared);
+    pub(super) fn levels(&mut self, of: &LevelLookup<'_>) -> [S::V; 4] {
+        if of.what == What::Compared {
+            self.reference = self.in_format(self.at[of.levels.reference], of.levels.compared);
         }
         match *self.looked {
-            Looked::Load { offset } => Some(self.load_level(&of, offset)),
-            Looked::Sizes => Some(self.sizes(&of)),
-            _ => Some(self.sample(&of)),
+            Looked::Load { offset } => self.load_level(of, offset),
+            Looked::Sizes => self.sizes(of),
+            _ => self.sample(of),
         }
     }
 
@@ -102,7 +94,7 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// The entry of a level in a table.
     #[inline(always)]
-    fn chosen<const SAME: bool>(&self, table: &[u32; MOST_LEVELS], level: S::V) -> S::V {
+    pub(super) fn chosen<const SAME: bool>(&self, table: &[u32; MOST_LEVELS], level: S::V) -> S::V {
         if SAME {
             return self.s.splat(table[self.s.first_lane(level) as usize % MOST_LEVELS]);
         }
@@ -173,63 +165,79 @@ impl<S: Simd> Lanes<'_, S> {
     #[inline(always)]
     fn sample(&mut self, of: &LevelLookup<'_>) -> [S::V; 4] {
         let s = self.s;
-        let &Levels { ref texture, ref sampler, detail_matters, .. } = of.levels;
         if of.what == What::Detail {
             return self.level_of_detail(of);
         }
         let gradients = self.gradients(of);
         let steps = if let Some(gradients) = gradients { self.steps(of, gradients) } else { None };
-        let filters = [sampler.magnify, sampler.minify];
-        let filters = each!(2, n => s.mask(if filters[n] == Filter::Linear { !0 } else { 0 }));
-        let (mut levels, mut weight, mut linear) = ([s.splat(0); 2], s.splat(0), filters[0]);
-        if detail_matters {
-            let last = if sampler.mip == MipFilter::None { 0 } else { texture.levels - 1 };
-            let last = self.number(last as f32);
-            let mut detail = self.detail(of, gradients);
-            if let Some(steps) = &steps {
-                detail = s.select(steps.several, s.sub(detail, self.ln2(steps.count)), detail);
-            }
-            // Minimum and maximum of NaNs are their second operand.
-            let detail = s.min(s.max(detail, self.number(sampler.min_lod)), self.number(sampler.max_lod));
-            let reduces = s.less(s.splat(0), detail);
-            if sampler.magnify != sampler.minify {
-                linear = s.either(s.both(reduces, filters[1]), s.both(s.not(reduces), filters[0]));
-            }
-            let detail = s.min(s.max(detail, s.splat(0)), last);
-            let detail = if sampler.mip == MipFilter::Nearest { s.add(detail, s.splat(HALF)) } else { detail };
-            let low = s.floor(detail);
-            if sampler.mip == MipFilter::Linear {
-                weight = s.sub(detail, low);
-            }
-            levels = [s.to_int(low), s.to_int(s.min(s.add(low, s.splat(ONE)), last))];
-        }
+        let detail =
+            if of.levels.detail_matters { self.sampled_detail(of, gradients, steps.as_ref()) } else { s.splat(0) };
+        let mut mips = self.mips(of, detail);
         if of.what == What::Four {
-            (weight, linear) = (s.splat(0), s.mask(!0));
+            (mips.weight, mips.linear) = (s.splat(0), s.mask(!0));
         }
-        let low = self.prepared(of, levels[0]);
-        let other = s.bits(s.not(s.equal(weight, s.splat(0)))) & self.wanted;
-        let high = if other != 0 { Some(self.prepared(of, levels[1])) } else { None };
-        let mips = Mips { low, high, weight, linear };
-        let found = self.stepped(of, &mips, steps.as_ref());
+        let high = if self.any_weight(&mips) { Some(self.prepared(of, mips.numbers[1])) } else { None };
+        let levels = InLevels { low: self.prepared(of, mips.numbers[0]), high, slice: self.slice(of), mips: &mips };
+        let found = self.stepped(of, &levels, &mips, steps.as_ref());
         if of.what != What::Compared {
             return found;
         }
         // The outcome is the first element, the others are 0, 0 and 1.
-        each!(4, n => match texture.compared[n] {
+        each!(4, n => match of.levels.texture.compared[n] {
             Sel::X => found[0],
             Sel::W | Sel::One => s.splat(ONE),
             Sel::Y | Sel::Z | Sel::Zero | Sel::Mask => s.splat(0),
         })
     }
 
+    /// The levels that a lookup weighs, by its level of detail; the first one where that does not matter.
+    #[inline(always)]
+    pub(super) fn mips(&self, of: &LevelLookup<'_>, detail: S::V) -> Mips<S> {
+        let s = self.s;
+        let &Levels { ref texture, ref sampler, detail_matters, .. } = of.levels;
+        let filters = [sampler.magnify, sampler.minify];
+        let filters = each!(2, n => s.mask(if filters[n] == Filter::Linear { !0 } else { 0 }));
+        let mut mips = Mips { numbers: [s.splat(0); 2], weight: s.splat(0), linear: filters[0] };
+        if !detail_matters {
+            return mips;
+        }
+        let last = if sampler.mip == MipFilter::None { 0 } else { texture.levels - 1 };
+        let last = self.number(last as f32);
+        if sampler.magnify != sampler.minify {
+            let reduces = s.less(s.splat(0), detail);
+            mips.linear = s.either(s.both(reduces, filters[1]), s.both(s.not(reduces), filters[0]));
+        }
+        let detail = s.min(s.max(detail, s.splat(0)), last);
+        let detail = if sampler.mip == MipFilter::Nearest { s.add(detail, s.splat(HALF)) } else { detail };
+        let low = s.floor(detail);
+        if sampler.mip == MipFilter::Linear {
+            mips.weight = s.sub(detail, low);
+        }
+        mips.numbers = [s.to_int(low), s.to_int(s.min(s.add(low, s.splat(ONE)), last))];
+        mips
+    }
+
+    /// Whether the second level has a weight in any lane.
+    #[inline(always)]
+    pub(super) fn any_weight(&self, mips: &Mips<S>) -> bool {
+        self.s.bits(self.s.not(self.s.equal(mips.weight, self.s.splat(0)))) & self.wanted != 0
+    }
+
     /// The mean of lookups along a gradient, in lanes that take several; in others the one lookup.
     ///
     /// All lookups of a level are this one call, as all of its code is inlined into the caller.
     #[inline(always)]
-    fn stepped(&mut self, of: &LevelLookup<'_>, mips: &Mips<S>, steps: Option<&Steps<S>>) -> [S::V; 4] {
-        let (s, at, slice) = (self.s, self.at, self.slice(of));
+    pub(super) fn stepped(
+        &mut self,
+        of: &LevelLookup<'_>,
+        levels: &impl LookUpInLevel<S>,
+        mips: &Mips<S>,
+        steps: Option<&Steps<S>>,
+    ) -> [S::V; 4] {
+        let (s, at) = (self.s, self.at);
         let (mut found, mut sum) = ([s.splat(0); 4], [s.splat(0); 4]);
         let other = s.not(s.equal(mips.weight, s.splat(0)));
+        let count = if self.any_weight(mips) { 2 } else { 1 };
         let mut step = 0.0;
         loop {
             if let Some(steps) = steps {
@@ -240,10 +248,8 @@ impl<S: Simd> Lanes<'_, S> {
                 }
             }
             let mut one = [s.splat(0); 4];
-            let levels = [Some(&mips.low), mips.high.as_ref()];
-            for number in 0..2 {
-                let Some(level) = levels[number] else { break };
-                let in_level = self.in_level(of, level, slice, mips.linear);
+            for number in 0..count {
+                let in_level = levels.look_up(self, of, number);
                 if number == 0 {
                     one = in_level;
                 } else {

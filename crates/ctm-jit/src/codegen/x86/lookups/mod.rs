@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `texels` | coordinates; elements of every form, in every layout |
 //! | `levels` | textures with mipmap levels, layers or faces, and all their fetches |
+//! | `plain` | the usual lookups in textures with levels |
 //! | `detail` | gradients, levels of detail, and the steps of anisotropic lookups |
 //! | `level_lookup` | a lookup in a texture with levels |
 //! | `edges` | filters across the edges of a cube's faces, and gradients there |
@@ -16,6 +17,7 @@ mod detail;
 mod edges;
 mod level_lookup;
 mod levels;
+mod plain;
 mod texels;
 
 use super::isa::Isa;
@@ -28,6 +30,8 @@ use ctm_ir::masked::Fetch;
 use ctm_isa::r700::inst::texel_offset;
 use ctm_isa::r700::ops::TexOp;
 use ctm_x86::simd::{self, Array, Do, Simd, each};
+use level_lookup::LevelLookup;
+use plain::Details;
 pub use texels::REPEATS_BELOW;
 
 /// The kind of a lookup.
@@ -74,11 +78,6 @@ pub struct Rows<'a> {
 }
 
 impl Looked {
-    /// Whether texels are sampled at normalised coordinates of two axes.
-    const fn is_plain(&self) -> bool {
-        matches!(self, Self::Sample { unnormalised: [false, false, _], what: What::Texels, .. })
-    }
-
     /// The kind of lookup of a fetch, if memory maps its array.
     pub fn of(fetch: &Fetch) -> Option<Self> {
         match fetch {
@@ -122,8 +121,13 @@ pub unsafe fn look_up(isa: Isa, looked: &Looked, binding: &Binding<'_>, rows: &m
     unsafe {
         match binding {
             Binding::Levels(_) if !Pass::Levels.is_on() => false,
-            Binding::Levels(of) if of.is_plain() && looked.is_plain() => {
-                simd::with(isa, Plain(Lookup { looked, of: &**of, rows }))
+            Binding::Levels(of) if of.is_plain() && plain::is_plain(looked) => {
+                let lookup = Lookup { looked, of: &**of, rows };
+                match plain::axes(of) {
+                    plain::FOLDED => simd::with(isa, Plain::<{ plain::FOLDED }>(lookup)),
+                    plain::CLAMPED => simd::with(isa, Plain::<{ plain::CLAMPED }>(lookup)),
+                    _ => simd::with(isa, Plain::<{ plain::ANY }>(lookup)),
+                }
             }
             Binding::Levels(of) => simd::with(isa, Lookup { looked, of: &**of, rows }),
             Binding::Texels(of) if of.linear && of.are_plain() => simd::with(isa, Weighed(Lookup { looked, of, rows })),
@@ -143,8 +147,8 @@ struct Lookup<'a, 'r, T> {
 /// A lookup of plain texels that are weighed.
 struct Weighed<'a, 'r>(Lookup<'a, 'r, Texels<'a>>);
 
-/// A plain lookup in levels of a plain texture: [`Looked::is_plain`], [`Levels::is_plain`].
-struct Plain<'a, 'r>(Lookup<'a, 'r, Levels<'a>>);
+/// A plain lookup in levels of a plain texture: [`plain::is_plain`], [`Levels::is_plain`].
+struct Plain<'a, 'r, const AXES: plain::Axes>(Lookup<'a, 'r, Levels<'a>>);
 
 /// A vector's lanes of a lookup.
 struct Lanes<'a, S: Simd> {
@@ -164,10 +168,10 @@ struct Lanes<'a, S: Simd> {
     large: S::M,
 }
 
-/// Looks up each vector, and stores the result; `$found`: the result for these lanes.
-macro_rules! each_vector {
-    ($s:ident, $looked:expr, $rows:expr, $of:ident => $found:expr) => {{
-        let Rows { at, set, ref mut to, lanes, existing, count } = *$rows;
+/// Does something for each vector with lanes that look up.
+macro_rules! vectors {
+    ($s:ident, $looked:expr, $rows:expr, $lanes:ident => $done:expr) => {{
+        let &Rows { at, set, lanes, existing, count, .. } = &*$rows;
         for first in (0..count).step_by(S::LANES) {
             let wanted = (lanes >> first) as u32 & ((1 << S::LANES) - 1);
             if wanted == 0 {
@@ -176,15 +180,24 @@ macro_rules! each_vector {
             let (at, existing) = (each!(4, n => $s.load(&at[n][first..])), (existing >> first) as u32);
             let (large, reference) = ($s.mask(0), at[3]);
             #[allow(unused_mut, reason = "not all lookups find coordinates too large")]
-            let mut $of = Lanes { s: $s, looked: $looked, at, set, first, existing, wanted, reference, large };
+            let mut $lanes = Lanes { s: $s, looked: $looked, at, set, first, existing, wanted, reference, large };
+            $done
+        }
+    }};
+}
+
+/// Looks up each vector, and stores the result; `$found`: the result for these lanes.
+macro_rules! each_vector {
+    ($s:ident, $looked:expr, $rows:expr, $of:ident => $found:expr) => {{
+        vectors!($s, $looked, $rows, $of => {
             let Some(found) = $found else { return false };
-            if $s.bits($of.large) & wanted != 0 {
+            if $s.bits($of.large) & $of.wanted != 0 {
                 return false;
             }
             for n in 0..4 {
-                $s.store(found[n], &mut to[n][first..]);
+                $s.store(found[n], &mut $rows.to[n][$of.first..]);
             }
-        }
+        });
         true
     }};
 }
@@ -205,17 +218,26 @@ impl Do for Lookup<'_, '_, Texels<'_>> {
     }
 }
 
-impl Do for Plain<'_, '_> {
+impl<const AXES: plain::Axes> Do for Plain<'_, '_, AXES> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
-        each_vector!(s, self.0.looked, self.0.rows, lanes => lanes.levels::<true>(self.0.of))
+        let Lookup { looked, of: levels, rows } = self.0;
+        let Some(of) = LevelLookup::new(looked, levels) else { return false };
+        let of = &plain::lookup(of);
+        let mut details = Details::new(levels);
+        if let Some(details) = &mut details {
+            vectors!(s, looked, rows, lanes => lanes.find_details::<AXES>(of, details));
+        }
+        let details = details.as_ref();
+        each_vector!(s, looked, rows, lanes => Some(lanes.plain::<AXES>(of, details)))
     }
 }
 
 impl Do for Lookup<'_, '_, Levels<'_>> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
-        each_vector!(s, self.looked, self.rows, lanes => lanes.levels::<false>(self.of))
+        let Some(of) = &LevelLookup::new(self.looked, self.of) else { return false };
+        each_vector!(s, self.looked, self.rows, lanes => Some(lanes.levels(of)))
     }
 }
 
