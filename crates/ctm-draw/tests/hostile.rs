@@ -271,6 +271,7 @@ fn one(seed: u64) -> Option<(u64, Vec<u8>, Vec<u8>)> {
         face: r.one_in(3).then(|| (r.below(200) as u8, r.below(256) as u8)),
         fixed_position: r.one_in(4).then(|| r.below(200) as u8),
         generated: r.one_in(4).then(|| (r.below(200) as u8, r.below(256) as u8)),
+        ..PixelInputs::default()
     };
     state.depth = DepthState {
         test: (!r.one_in(4)).then(|| r.of(&Compare::ALL)),

@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 /// A set of elements of registers: four bits for each of the 128.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Channels([u64; 8]);
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Channels([u64; 8]);
 
 impl Channels {
     /// Every channel of every register.
@@ -32,8 +32,9 @@ impl Channels {
         self.0[usize::from(register / 16) & 7] &= !(u64::from(mask & 0xf) << (u32::from(register % 16) * 4));
     }
 
-    /// The channels of one register that are in the set.
-    pub(crate) fn of(&self, register: u8) -> u8 {
+    /// The channels of one register that are in the set: bit 0 is red or x.
+    #[must_use]
+    pub fn of(&self, register: u8) -> u8 {
         ((self.0[usize::from(register / 16) & 7] >> (u32::from(register % 16) * 4)) & 0xf) as u8
     }
 
@@ -64,7 +65,7 @@ impl Channels {
 
     /// Without those of another set.
     fn without(&self, other: &Self) -> Self {
-        let mut left = self.clone();
+        let mut left = *self;
         left.0.iter_mut().zip(other.0).for_each(|(mine, theirs)| *mine &= !theirs);
         left
     }
@@ -112,6 +113,10 @@ pub(crate) struct PathNode {
     pub(crate) reads: Vec<(u32, Channels)>,
     pub(crate) writes: Vec<RegisterWrite>,
     pub(crate) next: Vec<usize>,
+    /// The slots that do nothing but their writes.
+    pub(crate) pure: Vec<u32>,
+    /// Its reads of neighbours' registers, which may not have gone the same path.
+    pub(crate) of_neighbours: Channels,
 }
 
 /// Steps along paths after which a program is given up.
@@ -183,6 +188,41 @@ pub(crate) fn solve(nodes: &[PathNode]) -> Liveness {
     }
     result.values.sort_by_key(|value| (value.slot, value.register, value.mask));
     result
+}
+
+/// The elements on whose initial values nothing depends that the nodes of a program do, from the first node on. Values that are read for values that nothing reads do not count.
+pub(crate) fn unused_at_start(nodes: &[PathNode]) -> Channels {
+    let mut used = vec![Channels::default(); nodes.len()];
+    let (mut grew, mut effort) = (true, 0);
+    while grew {
+        grew = false;
+        for (n, node) in nodes.iter().enumerate().rev() {
+            let mut after = Channels::default();
+            for next in node.next.iter().filter_map(|&next| used.get(next)) {
+                after.join(next);
+            }
+            let is_used = |write: &&RegisterWrite| after.of(write.register) & write.mask != 0;
+            let counts = |slot: &u32| {
+                !node.pure.contains(slot) || node.writes.iter().filter(|write| write.slot == *slot).any(|w| is_used(&w))
+            };
+            let mut written = Channels::default();
+            node.writes.iter().filter(|w| w.certain).for_each(|w| written.insert(w.register, w.mask));
+            let mut before = after.without(&written);
+            for (_, read) in node.reads.iter().filter(|(slot, _)| counts(slot)) {
+                before.join(read);
+            }
+            grew |= used[n].join(&before);
+            effort += 1;
+        }
+        if effort > EFFORT {
+            return Channels::default();
+        }
+    }
+    let Some(mut all) = used.first().copied() else { return Channels::default() };
+    for node in nodes {
+        all.join(&node.of_neighbours);
+    }
+    Channels::ALL.without(&all)
 }
 
 /// Which elements have been followed to each node, cleared in proportion to the nodes that were reached.

@@ -13,7 +13,9 @@ use ctm_exec::r700::{
     Arrays, Constants, Divisor, Launch, LoopConstant, Plane, Sampler, Semantic, Space, Target, Texture,
 };
 use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Interp, LaneRows, Outcome, StartRow};
+use ctm_isa::live::Channels;
 use ctm_isa::r700::Program;
+use ctm_isa::r700::check::unused_at_start;
 use ctm_isa::r700::program::{Chip, Stage};
 use ctm_isa::r700::random::{GPRS, RESOURCES, Random, RandomContents, program};
 use ctm_jit::{Backend, Jit};
@@ -23,6 +25,7 @@ use ctm_verify::Verify;
 use r700_case::*;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[path = "r700_case/mod.rs"]
 mod r700_case;
@@ -105,6 +108,12 @@ fn gradients_look_at_idle_lanes_of_registers_at_an_index() {
 
 #[allow(clippy::ptr_arg, reason = "each thread's state")]
 fn random_program(engines: &Vec<Jit>, seed: u64, differences: &Differences) {
+    let (program, case) = random(seed);
+    compare(engines, seed, &case, &program, differences);
+}
+
+/// The random program and the case of this number.
+fn random(seed: u64) -> (Program, Case) {
     let r = &mut Random::new(seed ^ 0x57a6e);
     let stage = r.of(&STAGES);
     let shape = RandomContents {
@@ -120,7 +129,7 @@ fn random_program(engines: &Vec<Jit>, seed: u64, differences: &Differences) {
     let program = program(seed, &shape);
     let mut case = Case::new(seed, stage);
     case.add_targets(seed);
-    compare(engines, seed, &case, &program, differences);
+    (program, case)
 }
 
 #[test]
@@ -156,6 +165,35 @@ fn compiled(seed: u64) -> (Program, Case) {
         ..RandomContents::all(stage)
     };
     (program(seed, &shape), Case::compiled(seed, stage))
+}
+
+/// With other values in the elements that are named as unused, programs do the same.
+#[test]
+fn unused_initial_values_change_nothing() {
+    let changed = AtomicUsize::new(0);
+    on_all_cores(
+        seeds(400),
+        || (),
+        |(), seed, differences| {
+            let cases = [compiled as fn(u64) -> (Program, Case), random];
+            for of in cases {
+                let ((program, case), (_, mut other)) = (of(seed), of(seed));
+                let unused = unused_at_start(&program);
+                changed.fetch_add(other.change(&unused, &mut Random::new(seed)), Ordering::Relaxed);
+                let (expected, found) = (case.run(&program, &Interp, 1), other.run(&program, &Interp, 1));
+                let rows = |memory: &Arrays| memory.lanes.clone();
+                let same = found.0 == expected.0
+                    && found.1.targets == expected.1.targets
+                    && rows(&found.1) == rows(&expected.1);
+                if !same || found.1.spaces != expected.1.spaces || found.1.events != expected.1.events {
+                    let text = ctm_isa::r700::text::disassemble(&program, &ctm_isa::r700::text::TextOptions::default());
+                    differences.add(seed, format!("{text}\n{unused:?}\n{:?} and {:?}", found.0, expected.0));
+                }
+            }
+        },
+    );
+    let changed = changed.into_inner();
+    assert!(changed > 1000 || std::env::var_os("CTM_SEED").is_some(), "{changed} elements");
 }
 
 /// Programs of every kind, each on every back end.

@@ -52,7 +52,7 @@ fn place(raster: &RasterState, place: Place, at: [i32; 2], mask: u8, sample: Opt
 }
 
 /// The same of the pixels of a quad.
-#[inline]
+#[inline(always)]
 pub(super) fn places(raster: &RasterState, of: Place, quad: &ShadeQuad) -> [[i64; 2]; 4] {
     let at = pixels(&quad.quad);
     if of == Place::Centre && quad.sample.is_none() {
@@ -101,8 +101,8 @@ pub(super) fn pixels(quad: &QuadCoverage) -> [[i32; 2]; 4] {
     [[x, y], [x + 1, y], [x, y + 1], [x + 1, y + 1]]
 }
 
-/// The elements of a parameter, in the pixels of each quad.
-pub(super) type QuadElements<'r> = [&'r mut [[u32; 4]]; 4];
+/// The elements of a parameter, in the pixels of each quad; `None` for those that the program does not read.
+pub(super) type QuadElements<'r> = [Option<&'r mut [[u32; 4]]>; 4];
 
 /// A parameter, to be interpolated in quads.
 pub(super) struct Mixed<'m, 'r> {
@@ -121,14 +121,18 @@ impl Wide for Mixed<'_, '_> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         let Self { rows, weights, quads, pieces, all, interpolation } = self;
-        for (number, (quad, weights)) in quads.iter().zip(weights).enumerate() {
-            let [a, b, c] = pieces[quad.setup as usize].setup.slots;
-            let (a, b, c) = (&all[a as usize], &all[b as usize], &all[c as usize]);
+        let mut begin = 0;
+        for quads in quads.chunk_by(|a, b| a.setup == b.setup) {
+            let part = begin..begin + quads.len();
+            begin = part.end;
+            let of = pieces[quads[0].setup as usize].setup.slots.map(|slot| &all[slot as usize]);
             for (element, row) in rows.iter_mut().enumerate() {
-                let of = [f32::from_bits(a[element]), f32::from_bits(b[element]), f32::from_bits(c[element])];
-                let mixed = weights.mix(interpolation, of);
-                for (to, value) in row[number].iter_mut().zip(mixed) {
-                    *to = value.to_bits();
+                let Some(row) = row else { continue };
+                let of = of.map(|of| f32::from_bits(of[element]));
+                for (to, weights) in row[part.clone()].iter_mut().zip(&weights[part.clone()]) {
+                    for (to, value) in to.iter_mut().zip(weights.mix(interpolation, of)) {
+                        *to = value.to_bits();
+                    }
                 }
             }
         }
@@ -150,6 +154,8 @@ pub(super) struct Positioned<'m> {
     pub(super) pieces: &'m [Piece],
     pub(super) raster: &'m RasterState,
     pub(super) place: Place,
+    /// Bits 2 and 3: whether depth and w are wanted; otherwise they are 0.
+    pub(super) elements: u8,
 }
 
 impl Wide for Positioned<'_> {
@@ -157,22 +163,36 @@ impl Wide for Positioned<'_> {
 
     #[inline(always)]
     fn run<const FMA: bool>(self) {
-        let Self { of, quads, pieces, raster, place } = self;
+        let Self { of, quads, pieces, raster, place, elements } = self;
+        let at_centre = |quad: &ShadeQuad| place == Place::Centre && quad.sample.is_none();
+        let in_pixels = |at: i64| (raster.unit.in_pixels(at) as f32).to_bits();
         for (number, quad) in quads.iter().enumerate() {
-            let setup = &pieces[quad.setup as usize].setup;
-            let at = places(raster, place, quad);
-            let [depths, ws] = if place == Place::Centre && quad.sample.is_none() {
-                setup.depths_and_ws_of_quad([quad.quad.x, quad.quad.y], raster.centre())
+            if at_centre(quad) {
+                let middle = |pixel| in_pixels(raster.unit.corner(pixel) + raster.centre());
+                let (x, y) = (quad.quad.x, quad.quad.y);
+                let ([left, right], [top, bottom]) = ([x, x + 1].map(middle), [y, y + 1].map(middle));
+                of[0][number] = [left, right, left, right];
+                of[1][number] = [top, top, bottom, bottom];
             } else {
-                setup.depths_and_ws(&at)
-            };
-            for pixel in 0..4 {
-                let [x, y] = at[pixel].map(|at| raster.unit.in_pixels(at) as f32);
-                let value = [x, y, setup.clamped(depths[pixel]) as f32, ws[pixel] as f32];
-                for (element, value) in value.into_iter().enumerate() {
-                    of[element][number][pixel] = value.to_bits();
+                for (pixel, at) in places(raster, place, quad).into_iter().enumerate() {
+                    for (element, at) in at.into_iter().enumerate() {
+                        of[element][number][pixel] = in_pixels(at);
+                    }
                 }
             }
+            if elements & 0b1100 == 0 {
+                continue;
+            }
+            let setup = &pieces[quad.setup as usize].setup;
+            let [depths, ws] = if at_centre(quad) {
+                setup.depths_and_ws_of_quad([quad.quad.x, quad.quad.y], raster.centre())
+            } else {
+                setup.depths_and_ws(&places(raster, place, quad))
+            };
+            if elements & 0b0100 != 0 {
+                of[2][number] = depths.map(|depth| (setup.clamped(depth) as f32).to_bits());
+            }
+            of[3][number] = ws.map(|w| (w as f32).to_bits());
         }
     }
 }

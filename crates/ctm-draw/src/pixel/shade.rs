@@ -1,7 +1,7 @@
 //! The pixel program for quads of any primitives: start values as rows of lanes, one launch, rows of exports.
 
 use crate::lanes::widely;
-use crate::pixel::rows::{Mixed, Positioned, TOGETHER, Weighed, by_element, pixels, places};
+use crate::pixel::rows::{Mixed, Positioned, QuadElements, TOGETHER, Weighed, by_element, pixels, places};
 pub(crate) use crate::pixel::rows::{Scratch, ShadeQuad, count_covered};
 use crate::program::{LaunchOutput, MOST_QUADS, Runner, StageMemory, X1kMemory, ints};
 use crate::setup::Weights;
@@ -46,6 +46,14 @@ fn covered(quads: &[ShadeQuad]) -> Vec<u64> {
         quads.iter().rev().fold(0, |set, quad| set << 4 | four(quad))
     };
     quads.chunks(16).map(lanes).collect()
+}
+
+/// The rows of those elements that are read, with their values.
+fn with_values<'r, 'e>(
+    rows: &'r mut QuadElements<'e>,
+    values: [u32; 4],
+) -> impl Iterator<Item = (&'r mut &'e mut [[u32; 4]], u32)> {
+    rows.iter_mut().zip(values).filter_map(|(row, bits)| Some((row.as_mut()?, bits)))
 }
 
 /// The program that runs for quads.
@@ -257,18 +265,30 @@ impl Shader<'_> {
         }
     }
 
+    /// The elements of an initial register that anything uses: bit 0 is x.
+    fn read(&self, register: u8) -> u8 {
+        if self.runner.is_observed() {
+            return 0b1111;
+        }
+        let DrawState { inputs, colour, depth, .. } = self.state;
+        let changes = [colour.fog.as_ref().map(|fog| fog.register), depth.export_start];
+        !inputs.unused.of(register) & 0b1111 | u8::from(changes.contains(&Some(register)))
+    }
+
     /// Parameters: the entries of the list, in register order.
     fn parameters(&self, scratch: &mut Scratch, quads: &[ShadeQuad], pieces: &[Piece], vertices: &Vertices) {
         let inputs = &self.state.inputs;
         let list = (0u8..).zip(inputs.parameters).take(self.registers());
-        // The parameters of back and of front faces.
-        let found: Vec<(&PixelInput, ByFace<'_>)> = list
-            .map(|(register, input)| {
-                (0..4).for_each(|element| {
+        // The parameters of back and of front faces, with the elements that are read and the first of their rows.
+        let found: Vec<(&PixelInput, ByFace<'_>, u8, usize)> = list
+            .filter_map(|(register, input)| {
+                let (elements, first) = (self.read(register), scratch.used);
+                for element in (0..4).filter(|element| elements >> element & 1 == 1) {
                     scratch.row(register, element);
-                });
+                }
                 let of = |is_front| vertices.parameters.get(input.parameter(&self.state.outputs, is_front)?);
-                (input, [false, true].map(|is_front| of(is_front).map(Vec::as_slice)))
+                let of = [false, true].map(|is_front| of(is_front).map(Vec::as_slice));
+                (elements != 0).then_some((input, of, elements, first))
             })
             .collect();
         let is_front = |quad: &ShadeQuad| pieces[quad.setup as usize].setup.is_front;
@@ -277,17 +297,20 @@ impl Shader<'_> {
         let mut weights = [Weights::default(); TOGETHER];
         for (first, quads) in (0..).step_by(TOGETHER).zip(quads.chunks(TOGETHER)) {
             let mut held: Option<Place> = None;
-            for (n, &(input, parameters)) in found.iter().enumerate() {
+            for &(input, parameters, elements, first_row) in &found {
                 // The rows are in the order of registers, then elements.
-                let [x, y, z, w] = &mut scratch.rows[4 * n..4 * n + 4] else { continue };
+                let mut rows = scratch.rows[first_row..].iter_mut();
                 let lanes = 4 * first..4 * (first + quads.len());
-                let mut rows = [x, y, z, w].map(|row| row.2[lanes.clone()].as_chunks_mut::<4>().0);
+                let mut rows: QuadElements<'_> = std::array::from_fn(|element| {
+                    let row = if elements >> element & 1 == 1 { rows.next()? } else { return None };
+                    Some(row.2[lanes.clone()].as_chunks_mut().0)
+                });
                 let interpolation = input.interpolation;
                 if interpolation == Interpolation::PixelNumber {
                     for (number, quad) in quads.iter().enumerate() {
                         let of = pixels(&quad.quad);
-                        for (row, axis) in rows.iter_mut().zip(0..2) {
-                            row[number] = of.map(|at| (at[axis] as f32).to_bits());
+                        for (row, axis) in with_values(&mut rows, [0, 1, 2, 3]).take_while(|(_, axis)| *axis < 2) {
+                            row[number] = of.map(|at| (at[axis as usize] as f32).to_bits());
                         }
                     }
                     continue;
@@ -301,16 +324,16 @@ impl Shader<'_> {
                 for quads in quads.chunk_by(|a, b| input.back.is_none() || is_front(a) == is_front(b)) {
                     let part = begin..begin + quads.len();
                     begin = part.end;
-                    let mut rows = rows.each_mut().map(|row| &mut row[part.clone()]);
+                    let mut rows = rows.each_mut().map(|row| row.as_deref_mut().map(|row| &mut row[part.clone()]));
                     let face = input.back.is_none() || quads.first().is_some_and(is_front);
                     match parameters[usize::from(face)] {
                         None => {
-                            rows.iter_mut().zip(input.default).for_each(|(row, bits)| row.fill([bits; 4]));
+                            with_values(&mut rows, input.default).for_each(|(row, bits)| row.fill([bits; 4]));
                         }
                         Some(all) if interpolation == Interpolation::Flat => {
                             for (number, quad) in quads.iter().enumerate() {
                                 let value = all[pieces[quad.setup as usize].setup.provoking as usize];
-                                rows.iter_mut().zip(value).for_each(|(row, bits)| row[number] = [bits; 4]);
+                                with_values(&mut rows, value).for_each(|(row, bits)| row[number] = [bits; 4]);
                             }
                         }
                         Some(all) => {
@@ -322,9 +345,9 @@ impl Shader<'_> {
                 for (number, quad) in quads.iter().enumerate().filter(|_| input.sprite) {
                     let Some(&sprite) = pieces[quad.setup as usize].setup.sprite.as_deref() else { continue };
                     for (pixel, at) in places(raster, input.place, quad).into_iter().enumerate() {
-                        let mut value = rows.each_ref().map(|row| row[number][pixel]);
+                        let mut value = rows.each_ref().map(|row| row.as_ref().map_or(0, |row| row[number][pixel]));
                         self.replace(&mut value, self.sprite(sprite, at));
-                        rows.iter_mut().zip(value).for_each(|(row, bits)| row[number][pixel] = bits);
+                        with_values(&mut rows, value).for_each(|(row, bits)| row[number][pixel] = bits);
                     }
                 }
             }
@@ -366,13 +389,15 @@ impl Shader<'_> {
                 });
                 by_element(of)
             };
-            rows.fill(register, elements, quads, &value);
+            rows.fill(register, elements & self.read(register), quads, &value);
         }
-        if let Some(register) = inputs.position {
+        if let Some((register, elements)) = inputs.position.map(|register| (register, self.read(register)))
+            && elements != 0
+        {
             for (first, quads) in (0..).step_by(TOGETHER).zip(quads.chunks(TOGETHER)) {
                 let mut of = [[[0; 4]; TOGETHER]; 4];
-                widely(Positioned { of: &mut of, quads, pieces, raster, place: inputs.position_place });
-                rows.put(register, 0b1111, first, &of, quads.len());
+                widely(Positioned { of: &mut of, quads, pieces, raster, place: inputs.position_place, elements });
+                rows.put(register, elements, first, &of, quads.len());
             }
         }
         if let Some((register, element)) = inputs.face {
@@ -382,7 +407,7 @@ impl Shader<'_> {
                 of[usize::from(element % 4)] = [face.to_bits(); 4];
                 of
             };
-            rows.fill(register, 0b0100 | 1 << (element % 4), quads, &value);
+            rows.fill(register, (0b0100 | 1 << (element % 4)) & self.read(register), quads, &value);
         }
         if let Some(register) = inputs.fixed_position {
             let value = |quad: &ShadeQuad| {
@@ -390,7 +415,7 @@ impl Shader<'_> {
                 let [x, y] = [0, 1].map(|axis: usize| at.map(|at| at[axis].cast_unsigned()));
                 [x, y, quad.quad.masks.map(u32::from), [quad.sample.unwrap_or(0).into(); 4]]
             };
-            rows.fill(register, 0b1111, quads, &value);
+            rows.fill(register, self.read(register), quads, &value);
         }
     }
 }

@@ -21,6 +21,7 @@ pub use raster::{DepthOffset, DepthStep, Fill, RasterState, Rounding, SamplePatt
 pub use run::{Counts, DrawError, LaunchNotice, Note, Notice, Options};
 
 use ctm_exec::r700::{Constants, Memory, Semantic};
+use ctm_isa::live::Channels;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Chip;
 use ctm_isa::x1k::Inst;
@@ -313,6 +314,8 @@ pub struct PixelInputs<'a> {
     pub fixed_position: Option<u8>,
     /// The register and the elements of it that get the sprite's coordinates (s, t, 0, 1) when points are drawn (0 otherwise).
     pub generated: Option<(u8, u8)>,
+    /// Elements on whose values nothing depends ([`unused_at_start`](ctm_isa::r700::check::unused_at_start)): they may be 0. Those who watch or check the program see them.
+    pub unused: Channels,
 }
 
 /// Where vertices come from.

@@ -208,6 +208,18 @@ impl Case {
         }
     }
 
+    /// Other start values, lane by lane, of these elements; returns their number.
+    pub(super) fn change(&mut self, elements: &Channels, r: &mut Random) -> usize {
+        let (constants, program) = (Constants::default(), Program::from_words(Vec::new()));
+        let order = Launch { stage: self.stage, ..Launch::new(&program, &constants, self.domain) }.lane_order();
+        let before = self.rows.len();
+        let all = (0..GPRS).flat_map(|register| (0..4).map(move |element| (register, element)));
+        for (register, element) in all.filter(|&(register, element)| elements.of(register) >> element & 1 == 1) {
+            self.rows.push((register, element, (0..order.count()).map(|_| r.value()).collect()));
+        }
+        self.rows.len() - before
+    }
+
     pub(super) fn launch<'a>(&'a self, program: &'a Program, rows: &'a [StartRow<'a>], threads: usize) -> Launch<'a> {
         Launch {
             covered: self.covered.as_deref(),

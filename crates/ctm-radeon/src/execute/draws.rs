@@ -433,6 +433,7 @@ impl Device {
             vertices: stage(0),
             geometry: (parts.len() > 2).then(|| (stage(1), stage(2), rings)),
             pixels: parts.last().is_some_and(is_pixel).then(|| stage(parts.len() - 1)),
+            unused: parts.last().map(|part| part.loaded.unused).unwrap_or_default(),
         };
         let mut targets = Targets::default();
         for (n, words, format) in &bindings.colour {

@@ -8,7 +8,9 @@ use super::state::Geometry;
 use crate::table::{from_256, one_bit};
 use ctm_exec::r700::texture::{is_comparison, needs_no_resource};
 use ctm_image::r700::registers::PgmResources;
+use ctm_isa::live::Channels;
 use ctm_isa::r700::Program;
+use ctm_isa::r700::check::unused_at_start;
 use ctm_isa::r700::inst::{Cf, ClauseBody, Fetch, walk};
 use ctm_isa::r700::ops::{CfOp, KcacheMode};
 use ctm_isa::r700::program::Stage;
@@ -39,6 +41,8 @@ pub struct LoadedProgram {
     pub(super) leaves_number: bool,
     /// As a fetch program: its fetches, if it does nothing else.
     pub(super) fetches: Option<VertexFetches>,
+    /// As a pixel program: the elements of registers whose initial values do not matter.
+    pub(super) unused: Channels,
 }
 
 /// Why no program that ends begins at a place.
@@ -123,8 +127,10 @@ impl LoadedProgram {
         let words = words.get(..2 * slots).ok_or(NoEnd::Open)?.to_vec();
         let program = Program { stage: Some(stage), gprs, ..Program::from_words(words) };
         let decoded = program.decode();
+        let unused = if stage == Stage::Pixel { unused_at_start(&program) } else { Channels::default() };
         let mut loaded = Self {
             program,
+            unused,
             textures: Vec::new(),
             buffers: Vec::new(),
             banks: 0,

@@ -12,6 +12,7 @@ use ctm_draw::state::{
 };
 use ctm_exec::r700::{Constants, LoopConstant, Semantic};
 use ctm_image::r700::registers::{GsMode, PsInControl0, PsInControl1, PsInputCntl, SqConfig, VsOutCntl, VsOutConfig};
+use ctm_isa::live::Channels;
 use ctm_isa::r700::program::Chip;
 pub use merge::write_masks;
 use merge::{colour_state, depth_state};
@@ -64,6 +65,8 @@ pub struct Stages<'a> {
     pub geometry: Option<(StageProgram<'a>, StageProgram<'a>, [u8; 2])>,
     /// The pixel program.
     pub pixels: Option<StageProgram<'a>>,
+    /// The elements of registers whose initial values do not matter.
+    pub unused: Channels,
 }
 
 /// SPECIAL_OP.
@@ -369,7 +372,7 @@ fn clip_state<'a>(registers: &Registers, viewports: &'a [Viewport]) -> ClipState
     }
 }
 
-fn pixel_inputs<'a>(registers: &Registers, parameters: &'a [PixelInput]) -> PixelInputs<'a> {
+fn pixel_inputs<'a>(registers: &Registers, parameters: &'a [PixelInput], unused: Channels) -> PixelInputs<'a> {
     use spi::SPI_INTERP_CONTROL_0 as Interp;
     let first = PsInControl0::decode(registers.named("SPI_PS_IN_CONTROL_0", 0)).ok();
     let second = PsInControl1::decode(registers.named("SPI_PS_IN_CONTROL_1", 0)).ok();
@@ -398,6 +401,7 @@ fn pixel_inputs<'a>(registers: &Registers, parameters: &'a [PixelInput]) -> Pixe
         face: second.as_ref().and_then(|c| c.front_face_ena.then_some((c.front_face_addr, c.front_face_chan))),
         fixed_position: second.as_ref().and_then(|c| c.fixed_pt_position_ena.then_some(c.fixed_pt_position_addr)),
         generated: first.as_ref().and_then(|c| (c.param_gen != 0).then_some((c.param_gen_addr, c.param_gen))),
+        unused,
     }
 }
 
@@ -471,7 +475,7 @@ pub fn draw_state<'a>(registers: &Registers, lists: &'a Lists, stages: &Stages<'
         outputs: vertex_outputs(r, &lists.semantics),
         clip: clip_state(r, &lists.viewports),
         raster: raster_state(r),
-        inputs: pixel_inputs(r, &lists.parameters),
+        inputs: pixel_inputs(r, &lists.parameters, stages.unused),
         pixels: stages.pixels.map_or(PixelSource::Nothing, PixelSource::Program),
         depth: depth_state(r),
         colour: colour_state(r),

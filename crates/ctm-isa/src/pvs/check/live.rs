@@ -31,6 +31,7 @@ pub fn live(program: &VertexProgram) -> Liveness {
                 reads: vec![(slot, inst.map(temporaries_read).unwrap_or_default())],
                 writes: inst.and_then(|inst| temporary_written(inst, slot)).into_iter().collect(),
                 next: next.clone(),
+                ..PathNode::default()
             }
         })
         .collect();

@@ -1,10 +1,10 @@
 //! Live ranges of an R700 program.
 
 use super::Facts;
-use crate::live::{Channels, Liveness, PathNode, RegisterWrite, solve};
+use crate::live::{self, Channels, Liveness, PathNode, RegisterWrite, solve};
 use crate::r700::Program;
 use crate::r700::inst::{AluInst, Cf, ClauseBody, Fetch, Group, VtxWord1};
-use crate::r700::ops::{CfAluOp, CfOp, IndexMode, PredSel, RelMode, Sel, Source};
+use crate::r700::ops::{CfAluOp, CfOp, IndexMode, PredSel, RelMode, Sel, SideEffect, Slots, Source, SpecialSel};
 
 /// Programs with more control-flow instructions are given up.
 const PLACES: usize = 4096;
@@ -20,9 +20,30 @@ const PLACES: usize = 4096;
 /// ```
 #[must_use]
 pub fn live(program: &Program) -> Liveness {
+    match nodes(program) {
+        Some(nodes) => solve(&nodes),
+        None => Liveness { incomplete: true, ..Liveness::default() },
+    }
+}
+
+/// The elements of registers on whose initial values nothing depends that the program does; none where it has too many paths.
+///
+/// ```
+/// use ctm_isa::r700::{check::unused_at_start, text};
+/// let text = "ALU:\n x: ADD R1.x, R0.x, 1.0f\n t: RECIP_IEEE R0.w, R0.w\nEXP_DONE: PIX0, R1.xxxx\nEND_OF_PROGRAM\n";
+/// let program = text::assemble(text, &text::TextOptions::default()).program.unwrap();
+/// assert_eq!(unused_at_start(&program).of(0), 0b1110);
+/// ```
+#[must_use]
+pub fn unused_at_start(program: &Program) -> Channels {
+    nodes(program).map(|nodes| live::unused_at_start(&nodes)).unwrap_or_default()
+}
+
+/// The instructions on the paths of a program; `None` where there are too many.
+fn nodes(program: &Program) -> Option<Vec<PathNode>> {
     let facts = Facts::new(program);
     if facts.graph.incomplete || facts.r600.is_some() || facts.graph.nodes.len() > PLACES {
-        return Liveness { incomplete: true, ..Liveness::default() };
+        return None;
     }
     let mut nodes = Vec::new();
     // The first and the last node of each place of the graph.
@@ -35,7 +56,14 @@ pub fn live(program: &Program) -> Liveness {
             let start = cf.clause().map_or(0, |(start, _)| start);
             match &entry.clause {
                 ClauseBody::Alu(clause) => {
-                    nodes.extend(clause.groups.iter().map(|group| group_node(start + group.offset, group)));
+                    for (n, group) in clause.groups.iter().enumerate() {
+                        let mut node = group_node(start + group.offset, group);
+                        // The next group may read results by PV and PS. After the last one it is not known.
+                        if clause.groups.get(n + 1).is_none_or(reads_last_results) {
+                            node.pure.clear();
+                        }
+                        nodes.push(node);
+                    }
                 }
                 ClauseBody::Fetch(clause) => {
                     for (slot, fetch) in (start..).step_by(2).zip(&clause.fetches) {
@@ -72,7 +100,7 @@ pub fn live(program: &Program) -> Liveness {
             }
         }
     }
-    solve(&nodes)
+    Some(nodes)
 }
 
 /// Places of the graph where pixels may be switched off, each with those after which they go on (R700 §3.6): ELSE and the pops that find the same stack, for
@@ -184,12 +212,24 @@ fn group_node(start: u32, group: &Group) -> PathNode {
             }
         }
         let (register, relative, chan) = inst.destination();
+        let info = inst.op().info();
+        let writes_only =
+            inst.writes() && !inst.uses_index() && !inst.updates_execute_mask() && !inst.updates_predicate();
+        if writes_only && info.kind == SideEffect::Plain && info.slots == Slots::One {
+            node.pure.push(slot);
+        }
         if inst.writes() && !relative {
             let certain = inst.word0.pred_sel == PredSel::Off;
             node.writes.push(RegisterWrite { slot, register, mask: 1 << chan as u8, certain });
         }
     }
     node
+}
+
+/// Whether a group reads results of the one before it that are not in registers.
+fn reads_last_results(group: &Group) -> bool {
+    let operands = group.slots.iter().flat_map(|slot| slot.inst.operands());
+    operands.into_iter().any(|operand| matches!(operand.source, Source::Special(SpecialSel::Pv | SpecialSel::Ps)))
 }
 
 fn fetch_node(slot: u32, fetch: &Fetch) -> PathNode {
@@ -209,7 +249,10 @@ fn fetch_node(slot: u32, fetch: &Fetch) -> PathNode {
         }
         Fetch::Tex(i) => {
             write(i.word1.dst_gpr, 0, i.word1.dst_rel, written(i.destination_swizzle()));
-            vec![channels(i.word0.src_gpr, i.word0.src_rel, elements(i.source_swizzle()))]
+            // Gradients are differences between the lanes of a quad.
+            let reads = channels(i.word0.src_gpr, i.word0.src_rel, elements(i.source_swizzle()));
+            node.of_neighbours = reads;
+            vec![reads]
         }
         Fetch::MemRd(i) => {
             let w = &i.word1;

@@ -43,7 +43,7 @@ use crate::rules::{Finding, apply};
 use graph::Graph;
 use std::collections::HashSet;
 
-pub use live::live;
+pub use live::{live, unused_at_start};
 pub(in crate::r700) use results::reads_adjacent_index;
 use rules::ROWS;
 

@@ -32,6 +32,7 @@ pub fn live(program: &Program) -> Liveness {
                     .map(|access| RegisterWrite { slot, register: access.temp, mask: access.mask, certain })
                     .collect(),
                 next: node.successors.clone(),
+                ..PathNode::default()
             }
         })
         .collect();
