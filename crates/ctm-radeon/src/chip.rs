@@ -36,6 +36,17 @@ impl Family {
     }
 }
 
+/// The place of each opcode among fewer than 255 packets; 255 where there is none.
+#[must_use]
+pub const fn places(packets: &[Info]) -> [u8; 256] {
+    let (mut places, mut at) = ([u8::MAX; 256], 0);
+    while at < packets.len() {
+        places[packets[at].opcode as usize] = at as u8;
+        at += 1;
+    }
+    places
+}
+
 /// A chip, or several that have the same streams.
 #[derive(Debug)]
 pub struct Chip {
@@ -47,6 +58,8 @@ pub struct Chip {
     pub register_header: RegisterHeader,
     /// Packets of type 3, by opcode.
     pub packets: &'static [Info],
+    /// The place of each opcode among them: [`places`].
+    pub places: [u8; 256],
     /// Registers.
     pub registers: &'static Table,
     /// Registers of the table that others of its generation have, and it has not.
@@ -57,7 +70,7 @@ impl Chip {
     /// The packet with an opcode.
     #[must_use]
     pub fn packet(&self, opcode: u8) -> Option<&'static Info> {
-        self.packets.binary_search_by_key(&opcode, |row| row.opcode).ok().map(|at| &self.packets[at])
+        self.packets.get(usize::from(self.places[usize::from(opcode)]))
     }
 
     /// The packet with a name.

@@ -1,7 +1,7 @@
 //! The R500: its packets (table), and its chips.
 
 use super::words::{ArrayCount, ArrayPair, IndexPort, R500Type0, VertexFetch};
-use crate::chip::{Chip, Family, RegisterHeader};
+use crate::chip::{Chip, Family, RegisterHeader, places};
 use crate::registers::{self, depth};
 
 /// The RV530: Radeon X1600. A packet of type 0 may write all its words to one register, a port.
@@ -13,6 +13,7 @@ pub static R580: Chip = Chip {
     family: Family::R500,
     register_header: RegisterHeader { register: R500Type0::REGISTER, one_register: Some(R500Type0::ONE_REG_WR) },
     packets: PACKETS,
+    places: places(PACKETS),
     registers: &registers::R500,
     refused: &[depth::r500::FG_ZBREG_DEST::REGISTER],
 };

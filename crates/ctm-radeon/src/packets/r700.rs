@@ -4,7 +4,7 @@ use super::words::{
     Coherency, CopyControl, DmaCommand, DmaSource, DwordAddress, Enables, EopControl, Event, High, IndexFormat,
     Initiator, MemWriteControl, PredicationControl, QuadAddress, StreamUpdate, WaitControl,
 };
-use crate::chip::{Chip, Family, RegisterHeader};
+use crate::chip::{Chip, Family, RegisterHeader, places};
 use crate::registers::{self, ALU_CONSTANTS, RESOURCES, SAMPLERS};
 
 /// The R7xx, and the R6xx as far as its streams are the same.
@@ -13,6 +13,7 @@ pub static R700: Chip = Chip {
     family: Family::R700,
     register_header: RegisterHeader { register: super::words::R700Type0::REGISTER, one_register: None },
     packets: PACKETS,
+    places: places(PACKETS),
     registers: &registers::R700,
     refused: &[],
 };
