@@ -139,6 +139,12 @@ pub(crate) fn widely<W: Wide>(work: W) -> W::Out {
     work.run::<false>()
 }
 
+/// Begins to load a part of some bytes into the cache, where the processor can; otherwise it does nothing.
+#[cfg(target_arch = "x86_64")]
+pub(crate) use ctm_x86::prefetch;
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) const fn prefetch(_: &[u8], _: usize, _: usize) {}
+
 /// Puts colours into rows, a row for each channel; at most as many as a row has.
 #[inline(always)]
 pub(crate) fn transpose<const N: usize>(from: &[[u32; 4]], to: &mut [[f32; N]; 4]) {

@@ -14,6 +14,7 @@
 //! | `double`, `shuffle`, `wide` | rows for elements of 64 bits, for moving elements, and for integers; integer instructions of 64 bits |
 //! | `simd`, `neon` | vectors for Rust code; those of 64-bit ARM |
 //! | `array` | arrays that such code reads at an index of each lane |
+//! | `prefetch` | loads ahead of need, on x86-64 |
 //!
 //! ```
 //! use ctm_x86::{ADD, Asm, Isa, Rm};
@@ -32,6 +33,8 @@ mod evex;
 mod isa;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+#[cfg(target_arch = "x86_64")]
+mod prefetch;
 mod shuffle;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod simd;
@@ -40,6 +43,8 @@ mod wide;
 
 pub use double::*;
 pub use isa::Isa;
+#[cfg(target_arch = "x86_64")]
+pub use prefetch::prefetch;
 pub use shuffle::*;
 pub use vex::*;
 pub use wide::*;

@@ -2,6 +2,7 @@
 //!
 //! Rows of linear targets and whole tiles are ranges of bytes; the pixels of tiles that are covered in part are stored one by one.
 
+use crate::lanes::prefetch;
 use crate::surface::layout::ArrayMode;
 use crate::surface::samples::Surface;
 
@@ -22,6 +23,9 @@ impl FillValue {
         stored & !self.mask | self.bits & self.mask
     }
 }
+
+/// Tiles between one that is stored and one that begins to be loaded.
+const AHEAD: i32 = 4;
 
 /// Bytes of a pattern: whole elements of every size.
 const PATTERN: usize = 64;
@@ -128,15 +132,17 @@ impl Surface<'_> {
                 tiles = [i32::MAX; 2];
             }
             for x in (tiles[0]..tiles[1]).step_by(TILE as usize) {
+                // Tiles lie in an order that processors do not foresee.
+                let soon = x + AHEAD * TILE;
+                for of in runs.iter().filter(|_| soon < tiles[1]) {
+                    self.each_run(of, [soon, y], layer, |bytes, at, length| prefetch(bytes, at, length));
+                }
                 for of in &runs {
-                    let Some(first) = self.place(x, y, layer, of.sample) else { continue };
-                    let first = first.wrapping_sub(self.first_byte) as usize;
-                    for &[at, length] in &of.runs {
-                        let at = first.saturating_add(at as usize);
-                        if let Some(run) = self.bytes.get_mut(at..at.saturating_add(length as usize)) {
+                    self.each_run(of, [x, y], layer, |bytes, at, length| {
+                        if let Some(run) = bytes.get_mut(at..at.saturating_add(length)) {
                             pattern.store(run);
                         }
-                    }
+                    });
                 }
             }
             for (y, &[left, right]) in (y..).zip(of_strip) {
@@ -149,6 +155,15 @@ impl Surface<'_> {
                 }
             }
             y = end;
+        }
+    }
+
+    /// Gives the bytes of the surface, and the beginning and length of each run of a tile.
+    fn each_run(&mut self, of: &Runs, [x, y]: [i32; 2], layer: u32, mut done: impl FnMut(&mut [u8], usize, usize)) {
+        let Some(first) = self.place(x, y, layer, of.sample) else { return };
+        let first = first.wrapping_sub(self.first_byte) as usize;
+        for &[at, length] in &of.runs {
+            done(self.bytes, first.saturating_add(at as usize), length as usize);
         }
     }
 

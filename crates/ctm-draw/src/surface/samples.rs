@@ -1,6 +1,6 @@
 //! The samples of a target during a draw: addresses, loads and stores.
 
-use crate::lanes::{LANES, Shape};
+use crate::lanes::{LANES, Shape, prefetch};
 use crate::surface::layout::{ArrayMode, Layout};
 use ctm_exec::r700::Tiles;
 use std::collections::HashMap;
@@ -279,6 +279,16 @@ impl<'t> Surface<'t> {
         }
         let first = self.place(x, y, layer, 0)?.checked_sub(self.first_byte)? as usize;
         self.bytes.get_mut(first..first.checked_add(length)?)
+    }
+
+    /// Begins to load the block of layer 0 at this place, if [`Self::find_tiles`] knows it. Tiles lie in an order that processors do not foresee.
+    #[inline]
+    pub(crate) fn prefetch_block(&self, [x, y]: [i32; 2]) {
+        if let Some(tiles) = self.tiles.get().and_then(|tiles| tiles.first())
+            && let Some(offset) = tiles.offset(x as u32, (y as u32).wrapping_sub(self.first_row))
+        {
+            prefetch(self.bytes, offset as usize, LANES * self.layout.element_bytes as usize);
+        }
     }
 
     /// The elements of all samples of a quad, pixel after pixel; `None` where they are elsewhere.
