@@ -14,8 +14,7 @@ use std::time::{Duration, Instant};
 /// Time for other work of the machine: these tests run beside others. Ends that are not soon take minutes or for ever. In an emulator, a wavefront of the interpreter takes
 /// ten times as long, and so does the end of one.
 fn slack() -> Duration {
-    let in_emulator = std::env::var_os(ctm_testkit::RUNNER).is_some_and(|runner| !runner.is_empty());
-    Duration::from_secs(if in_emulator { 80 } else { 8 })
+    Duration::from_secs(if ctm_testkit::in_emulator() { 80 } else { 8 })
 }
 
 fn engines() -> Vec<(String, Box<dyn Engine>)> {

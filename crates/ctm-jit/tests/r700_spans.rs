@@ -23,6 +23,7 @@ use ctm_isa::r700::text::{TextOptions, assemble};
 use ctm_jit::{Backend, Jit};
 use ctm_testkit::clock::thread_time;
 use ctm_testkit::starts::planes;
+use ctm_testkit::tries::seeds;
 use std::path::Path;
 
 /// Elements of `channels` channels, of which some may be written.
@@ -482,9 +483,8 @@ END_OF_PROGRAM
 /// Random programs that fetch nothing: their registers, masks and exports must not reach the next wavefront.
 #[test]
 fn random_programs() {
-    let count = 150 * std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
     let quiet = RandomContents { fetches: false, memory: false, sharing: false, ..RandomContents::all(Stage::Pixel) };
-    for seed in 0..count {
+    for seed in seeds(150) {
         let r = &mut Random::new(seed ^ 0x0057_a115);
         let shape = RandomContents { clauses: 1 + r.below(6) as usize, kills: r.one_in(4), flow: r.one_in(2), ..quiet };
         let program = random::program(seed, &shape);
@@ -534,7 +534,7 @@ fn random_programs() {
 #[test]
 fn programs_that_keep_much() {
     const KEPT: usize = 48;
-    for seed in 0..60 * std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(1) {
+    for seed in seeds(60) {
         let r = &mut Random::new(seed ^ 0x3a11_0f00);
         let (targets, kept) = (1 + r.below(2), KEPT + r.below(60) as usize);
         let letters = ["x", "y", "z", "w"];

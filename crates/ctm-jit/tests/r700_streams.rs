@@ -12,6 +12,7 @@ use ctm_isa::r700::Program;
 use ctm_isa::r700::random::Random;
 use ctm_isa::r700::text::{TextOptions, assemble};
 use ctm_jit::{Backend, Jit, StreamLimits};
+use ctm_testkit::tries::seeds;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -415,12 +416,8 @@ fn random(r: &mut Random) -> String {
 
 #[test]
 fn random_programs_give_the_same() {
-    let seeds = match std::env::var("CTM_SEED").ok().and_then(|seed| seed.parse().ok()) {
-        Some(seed) => seed..seed + 1,
-        None => 0..40 * std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(1),
-    };
     let (mut made, mut tried, mut streams) = (0, 0, 0);
-    for seed in seeds {
+    for seed in seeds(40) {
         let r = &mut Random::new(seed ^ 0x0051_4ea7);
         let text = random(r);
         tried += 1;

@@ -45,6 +45,11 @@ pub fn root() -> PathBuf {
 /// The variable with the program that runs tests of another processor, and its arguments (`cargo xtask everywhere`).
 pub const RUNNER: &str = "CTM_TEST_RUNNER";
 
+/// Whether the test runs in an emulator, which takes ten times as long or more.
+pub fn in_emulator() -> bool {
+    std::env::var_os(RUNNER).is_some_and(|runner| !runner.is_empty())
+}
+
 /// This test program once more, as a process of its own; in an emulator, by the emulator.
 pub fn again() -> Command {
     let program = std::env::current_exe().unwrap();

@@ -59,14 +59,8 @@ fn engine(to: &Path, features: &str) -> Result<(), String> {
     let built = target().join(TARGET).join("site/ctm_web.wasm");
     let flags =
         ["--target", "web", "--no-typescript", "--remove-name-section", "--remove-producers-section", "--out-dir"];
-    run(Command::new("wasm-bindgen").args(flags).arg(to).arg(built))?;
-    if has("wasm-opt") {
-        let engine = to.join("ctm_web_bg.wasm");
-        run(Command::new("wasm-opt").args(["-O2", "--all-features", "-o"]).arg(&engine).arg(&engine))?;
-    } else {
-        say("skipped: there is no wasm-opt, which makes the engine smaller");
-    }
-    Ok(())
+    // wasm-opt would make a smaller file, but a larger one once compressed, and no faster.
+    run(Command::new("wasm-bindgen").args(flags).arg(to).arg(built))
 }
 
 /// The folder of built programs.

@@ -82,6 +82,10 @@ pub(super) fn opened(
         slide(&mut opened, number, value);
     }
     move_viewer(question, &mut opened);
+    if let Opened::Job(job) = &mut opened {
+        // No answer has them, and an X1K wavefront that counts has one group only.
+        job.run.counters = false;
+    }
     let time = match &mut opened {
         Opened::Job(job) => Some(&mut job.run.budget.time),
         Opened::Drawing(drawing) => Some(&mut drawing.budget.time),

@@ -79,15 +79,16 @@ const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 
 /// RFC 4648 §4.
 pub(super) fn base64(bytes: &[u8]) -> String {
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let word = chunk.iter().fold(0u32, |word, &byte| word << 8 | u32::from(byte)) << (8 * (3 - chunk.len()));
-        for n in 0..4 {
-            let letter = LETTERS[(word >> (18 - 6 * n) & 63) as usize];
-            out.push(if n <= chunk.len() { char::from(letter) } else { '=' });
+    let mut out = vec![b'='; bytes.len().div_ceil(3) * 4];
+    for (from, to) in bytes.chunks(3).zip(out.as_chunks_mut::<4>().0) {
+        let byte = |n: usize| from.get(n).map_or(0, |&byte| u32::from(byte));
+        let word = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for (n, letter) in to.iter_mut().enumerate().take(from.len() + 1) {
+            *letter = LETTERS[(word >> (18 - 6 * n) & 63) as usize];
         }
     }
-    out
+    // All letters are ASCII.
+    String::from_utf8(out).unwrap_or_default()
 }
 
 #[cfg(test)]

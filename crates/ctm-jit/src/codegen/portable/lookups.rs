@@ -14,7 +14,8 @@ use ctm_isa::x1k::ops::Omod;
 
 /// The values read by lanes from floats in rows. `None` where the fetch or the array is of another kind, or a repeated
 /// coordinate is very large. Lanes that do not work get 0.
-#[inline(always)]
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub fn lookup<const FUSED: bool>(fetch: &Fetch, texels: &Texels<'_>, at: [&Row; 4], working: u64) -> Option<[Row; 4]> {
     if texels.form != Form::Floats || texels.tiles.is_some() || texels.wrap.contains(&Wrap::Border) {
         return None;

@@ -11,7 +11,8 @@ use ctm_ir::values::alu;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
 
 /// An operation of one slot with its modifiers.
-#[inline(always)]
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub fn alu_rows<const FUSED: bool>(op: AluOp, [a, b, c]: [&Row; 3], omod: Omod, clamp: bool) -> Row {
     let row = match op {
         AluOp::Op2(op) => two::<FUSED>(op, a, b),

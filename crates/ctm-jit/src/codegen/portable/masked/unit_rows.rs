@@ -11,7 +11,8 @@ use ctm_ir::values::{dot_lane, unit_lane};
 use ctm_isa::x1k::ops::{AlphaOp, Omod};
 
 /// An operation of the X1K; `constants` are the bits of operands that are the same in all lanes.
-#[inline(always)]
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub fn unit_rows<const FUSED: bool>(unit: ChannelOp, [a, b, c]: [&Row; 3], constants: [Option<u32>; 3]) -> Row {
     let fma = rows::fma::<FUSED>;
     match unit {
