@@ -300,7 +300,7 @@ fn held(effects: &[Effects], flow: &[Vec<usize>], bits: &[Bits]) -> Vec<Outstand
         let e = &effects[at];
         // Of an instruction that waits and acquires, the wait comes first.
         if bits[at].wait.is_some() {
-            *held = OutstandingLookups { fetching: held.fetching.clone(), ..OutstandingLookups::default() };
+            *held = OutstandingLookups { fetching: held.fetching, ..OutstandingLookups::default() };
         }
         if e.is_lookup {
             held.fetching.join(&e.writes);
