@@ -82,6 +82,12 @@ impl Case {
     fn compare_stream(&self, name: &str) {
         assert_eq!(self.compare(name), 2 * native(), "{name}: launches that were streams");
     }
+
+    /// The same, for programs with results below the range: on 64-bit ARM such a launch is done again, and not as a stream.
+    fn compare_stream_below_range(&self, name: &str) {
+        let (streams, all) = (self.compare(name), 2 * native());
+        assert!(streams == all || streams < all && cfg!(target_arch = "aarch64"), "{name}: {streams} of {all} streams");
+    }
 }
 
 /// Back ends that have streams.
@@ -165,7 +171,11 @@ fn operations_of_bits() {
         };
         let case =
             Case::new(program(&source).unwrap(), [0, 0, 63, 31], memory(vec![bits(0), bits(1)], &[(64, 32)], &[]));
-        case.compare_stream(line);
+        if line.contains("MUL_LIT") {
+            case.compare_stream_below_range(line);
+        } else {
+            case.compare_stream(line);
+        }
     }
 }
 
@@ -185,7 +195,7 @@ fn the_examples_give_the_same() {
         let market =
             [[0.02, 0.3, 0.065, 1.0 / 0.3], [0.7, 1.4, -0.7, 0.4], [0.32, -0.36, 1.78, -1.82], [1.33, 0.23, 0.0, 0.0]];
         let black = example("examples/r700/black-scholes/black-scholes.psh");
-        Case::new(black, domain, memory(vec![options], &[(w, h)], &market)).compare_stream("black-scholes");
+        Case::new(black, domain, memory(vec![options], &[(w, h)], &market)).compare_stream_below_range("black-scholes");
     }
     for n in [32, 80] {
         let arrays = vec![numbers(n / 4, n), numbers(n / 4 + 16, n)];
@@ -213,7 +223,7 @@ fn few_threads_with_much_to_do_are_streams() {
         let (found, expected_outcome) = (case.run(&jit, 1), case.run(&Interp, 1));
         assert_eq!(found.0, expected_outcome.0, "{turns:?}");
         assert_eq!(found.1.targets, expected_outcome.1.targets, "{turns:?}");
-        assert_eq!(jit.streams_run(), expected * native().min(1), "{turns:?}");
+        assert_eq!(jit.streams_run(), expected * u64::from(jit.backend().has_streams()), "{turns:?}");
     }
 }
 

@@ -94,6 +94,10 @@ fn right_each(a: __m128, count: __m128) -> __m128 {
     f128(_mm_blend_epi16::<0xcc>(even, odd))
 }
 
+/// Whether `f32::mul_add` rounds once wherever it is compiled. Where it is no instruction it is a call of the C library, and MinGW's rounds twice: code for FMA that was
+/// not compiled in line would have other bits.
+pub const FUSES: bool = !cfg!(all(windows, target_env = "gnu"));
+
 /// Runs a function on the vectors of an instruction set.
 ///
 /// # Safety
@@ -161,7 +165,7 @@ pub trait Wide: Sized {
     /// Its result.
     type Out;
 
-    /// Does it. It has to be marked `#[inline(always)]`, with all large functions that it calls. `FMA`: `f32::mul_add` is an instruction.
+    /// Does it. It has to be marked `#[inline(always)]`, with all large functions that it calls. `FMA`: `f32::mul_add` is an instruction, or [rounds once](FUSES).
     fn run<const FMA: bool>(self) -> Self::Out;
 }
 
@@ -175,7 +179,7 @@ pub fn on_avx2_of<W: Wide>(work: W) -> Result<W::Out, W> {
     #[inline]
     #[target_feature(enable = "avx2,fma,popcnt")]
     fn avx2<W: Wide>(work: W) -> W::Out {
-        work.run::<true>()
+        work.run::<FUSES>()
     }
 
     if std::is_x86_feature_detected!("avx2")

@@ -155,7 +155,7 @@ impl Stream {
 }
 
 /// The kernel for the launch's domain, for measurements.
-#[cfg(test)]
+#[cfg(all(test, unix, target_arch = "x86_64"))]
 pub fn compile(
     target: X86Target,
     uniform: &Uniform,

@@ -20,7 +20,7 @@ pub trait Work {
     /// Its result.
     type Done;
 
-    /// Does it. `FUSED`: `f32::mul_add` is one instruction here.
+    /// Does it. `FUSED`: `f32::mul_add` is one instruction here, and rounds once wherever it is none.
     fn run<const FUSED: bool>(self) -> Self::Done;
 }
 
@@ -46,7 +46,7 @@ pub fn on_this_host<W: Work>(work: W) -> W::Done {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn with_avx2<W: Work>(work: W) -> W::Done {
-    work.run::<true>()
+    work.run::<{ ctm_x86::simd::FUSES }>()
 }
 
 /// A row, lane by lane. Nothing clears it first: in WebAssembly that is a call, which takes as long as some operations.

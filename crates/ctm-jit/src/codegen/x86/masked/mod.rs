@@ -189,7 +189,7 @@ impl Native {
     }
 
     /// The code.
-    #[cfg(test)]
+    #[cfg(all(test, unix, target_arch = "x86_64"))]
     pub fn text(&self) -> &[u8] {
         &self.text
     }

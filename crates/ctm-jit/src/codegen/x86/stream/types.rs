@@ -109,7 +109,7 @@ pub struct Kernel {
     pub(in crate::codegen) copies: Option<Copies>,
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix, target_arch = "x86_64"))]
 impl Kernel {
     /// The code.
     pub fn text(&self) -> &[u8] {

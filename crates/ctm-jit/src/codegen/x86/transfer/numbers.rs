@@ -1,11 +1,18 @@
 //! Elements of 8 and 16 bits, integers that represent 0 to 1, as numbers, and back.
 
 use ctm_exec::arrays::Form;
-use ctm_exec::float::{INFINITY, ONE};
-use ctm_x86::simd::{Do, Simd};
+use ctm_exec::float::{INFINITY, ONE, WideResult};
+use ctm_x86::simd::{Do, FUSES, Simd};
 
 /// A number without room for a fraction: integers added to it are in its low bits.
 const MAGIC: f32 = 8_388_608.0;
+
+/// A product and a sum, rounded once.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "rounded")]
+fn fused(a: f32, b: f32, c: f32) -> f32 {
+    if FUSES { a.mul_add(b, c) } else { WideResult::sum(f64::from(a) * f64::from(b), f64::from(c)).get() as f32 }
+}
 
 /// An integer as a number: not divided by the largest, but multiplied by its reciprocal and by that reciprocal's error,
 /// which rounds as the division does for all integers of 16 bits.
@@ -14,7 +21,7 @@ const MAGIC: f32 = 8_388_608.0;
 fn number(whole: u16, largest: u16) -> [u8; 4] {
     let (whole, inverse) = (f32::from(whole), 1.0 / f64::from(largest));
     let reciprocal = inverse as f32;
-    whole.mul_add(reciprocal, whole * (inverse - f64::from(reciprocal)) as f32).to_ne_bytes()
+    fused(whole, reciprocal, whole * (inverse - f64::from(reciprocal)) as f32).to_ne_bytes()
 }
 
 /// As [`ctm_exec::arrays::scaled`]: the number appears in the low bits of a sum that has no room for a fraction. FMA rounds once.
@@ -22,7 +29,7 @@ fn number(whole: u16, largest: u16) -> [u8; 4] {
 pub fn scaled(bits: u32, most: u32) -> u32 {
     // As integers: compilers would make minima of numbers, which on ARM give 1 for signalling NaNs. Negative numbers and NaNs are above infinity.
     let inside = if bits > INFINITY { 0 } else { bits.min(ONE) };
-    f32::from_bits(inside).mul_add(most as f32, MAGIC).to_bits() & 0xffff
+    fused(f32::from_bits(inside), most as f32, MAGIC).to_bits() & 0xffff
 }
 
 /// The same of a number in memory.
