@@ -59,12 +59,10 @@ const SYSTEMS: &[System] = &[
                 ("xtask", "chores of a developer's machine"),
                 ("chores", "chores of a developer's machine"),
             ],
-            skipped: &[
-                ("each_pass_may_be_left_out", "it runs the longest tests once for each pass, which takes hours"),
-                ("dot_products_at_the_ends_of_the_range", "it takes more than five minutes"),
-                ("the_first_fault_ends_a_launch_of_any_size", "it takes more than ten minutes"),
-                ("r700_launches_end_the_same_way", "it takes more than ten minutes"),
-            ],
+            skipped: &[(
+                "each_pass_may_be_left_out",
+                "it runs the longest tests once for each pass, which takes hours",
+            )],
         }),
     },
     System { target: "wasm32-unknown-unknown", scope: Scope::Libraries, in_ci: true, tests: None },

@@ -1,6 +1,6 @@
 //! The portable back end: the form in plain Rust, a row of 64 lanes for each vector.
 //!
-//! All of it is one function, compiled for what the host has. In WebAssembly the operations of each instruction set, and lookups, are functions of their own: a browser
+//! All of it is one function, compiled for the features of the host. In WebAssembly the operations of each instruction set, and lookups, are functions of their own: a browser
 //! compiles a function as a whole when a program first runs, and few programs need all of them.
 
 mod alu_rows;
