@@ -1,6 +1,6 @@
 //! Plain lookups in textures with levels: texels at normalised coordinates of two axes, without borders.
 //!
-//! Most lookups of drawn frames are of this kind. They give what those of `levels` give. Code is compiled for two usual
+//! Most lookups of drawn frames are of this kind. They give the same as those of `levels`. Code is compiled for two usual
 //! cases ([`Axes`]) and for all others.
 
 #![allow(clippy::needless_range_loop, reason = "numbers index several arrays, as in the reference")]
@@ -41,7 +41,7 @@ pub(super) fn axes(levels: &Levels<'_>) -> Axes {
     }
 }
 
-/// What all plain lookups of a texture share, with constants for the compiler.
+/// The values that all plain lookups of a texture share, with constants for the compiler.
 #[inline(always)]
 pub(super) const fn lookup<'a>(of: LevelLookup<'a>) -> LevelLookup<'a> {
     LevelLookup {
@@ -125,7 +125,7 @@ impl<S: Simd> Lanes<'_, S> {
     }
 
     /// The first texels of the rows, and the columns, of neighbours along both axes; and the weights of the second ones.
-    /// `back`: what is taken from coordinates in texels, for each lane.
+    /// `back`: the texels that are taken from each lane's coordinates.
     #[inline(always)]
     fn plain_corners<const AXES: Axes, const SAME: bool>(
         &mut self,
