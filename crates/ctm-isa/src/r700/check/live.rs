@@ -30,7 +30,7 @@ pub fn live(program: &Program) -> Liveness {
 ///
 /// ```
 /// use ctm_isa::r700::{check::unused_at_start, text};
-/// let text = "ALU:\n x: ADD R1.x, R0.x, 1.0f\n t: RECIP_IEEE R0.w, R0.w\nEXP_DONE: PIX0, R1.xxxx\nEND_OF_PROGRAM\n";
+/// let text = "ALU:\n x: MOV R1.x, R0.x\n t: RECIP_IEEE R0.w, R0.w\n x: ADD R1.x, R1.x, 1.0f\nEXP_DONE: PIX0, R1.xxxx\nEND_OF_PROGRAM\n";
 /// let program = text::assemble(text, &text::TextOptions::default()).program.unwrap();
 /// assert_eq!(unused_at_start(&program).of(0), 0b1110);
 /// ```
