@@ -190,7 +190,7 @@ pub(crate) fn solve(nodes: &[PathNode]) -> Liveness {
     result
 }
 
-/// The elements on whose initial values nothing depends that the nodes of a program do, from the first node on. Values that are read for values that nothing reads do not count.
+/// The elements whose initial values have no effect on a program that begins at the first node. Reads for results that nothing uses do not count.
 pub(crate) fn unused_at_start(nodes: &[PathNode]) -> Channels {
     let mut used = vec![Channels::default(); nodes.len()];
     let (mut grew, mut effort) = (true, 0);

@@ -36,9 +36,10 @@ impl Family {
     }
 }
 
-/// The place of each opcode among fewer than 255 packets; 255 where there is none.
+/// The index of each opcode's packet; 255 for opcodes without one.
 #[must_use]
 pub const fn places(packets: &[Info]) -> [u8; 256] {
+    assert!(packets.len() < u8::MAX as usize, "255 is no index");
     let (mut places, mut at) = ([u8::MAX; 256], 0);
     while at < packets.len() {
         places[packets[at].opcode as usize] = at as u8;
@@ -58,7 +59,7 @@ pub struct Chip {
     pub register_header: RegisterHeader,
     /// Packets of type 3, by opcode.
     pub packets: &'static [Info],
-    /// The place of each opcode among them: [`places`].
+    /// The index of each opcode's packet among them: [`places`].
     pub places: [u8; 256],
     /// Registers.
     pub registers: &'static Table,

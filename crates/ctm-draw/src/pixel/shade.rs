@@ -266,7 +266,7 @@ impl Shader<'_> {
     }
 
     /// The elements of an initial register that anything uses: bit 0 is x.
-    fn read(&self, register: u8) -> u8 {
+    fn used(&self, register: u8) -> u8 {
         if self.runner.is_observed() {
             return 0b1111;
         }
@@ -282,7 +282,7 @@ impl Shader<'_> {
         // The parameters of back and of front faces, with the elements that are read and the first of their rows.
         let found: Vec<(&PixelInput, ByFace<'_>, u8, usize)> = list
             .filter_map(|(register, input)| {
-                let (elements, first) = (self.read(register), scratch.used);
+                let (elements, first) = (self.used(register), scratch.used);
                 for element in (0..4).filter(|element| elements >> element & 1 == 1) {
                     scratch.row(register, element);
                 }
@@ -389,9 +389,9 @@ impl Shader<'_> {
                 });
                 by_element(of)
             };
-            rows.fill(register, elements & self.read(register), quads, &value);
+            rows.fill(register, elements & self.used(register), quads, &value);
         }
-        if let Some((register, elements)) = inputs.position.map(|register| (register, self.read(register)))
+        if let Some((register, elements)) = inputs.position.map(|register| (register, self.used(register)))
             && elements != 0
         {
             for (first, quads) in (0..).step_by(TOGETHER).zip(quads.chunks(TOGETHER)) {
@@ -407,7 +407,7 @@ impl Shader<'_> {
                 of[usize::from(element % 4)] = [face.to_bits(); 4];
                 of
             };
-            rows.fill(register, (0b0100 | 1 << (element % 4)) & self.read(register), quads, &value);
+            rows.fill(register, (0b0100 | 1 << (element % 4)) & self.used(register), quads, &value);
         }
         if let Some(register) = inputs.fixed_position {
             let value = |quad: &ShadeQuad| {
@@ -415,7 +415,7 @@ impl Shader<'_> {
                 let [x, y] = [0, 1].map(|axis: usize| at.map(|at| at[axis].cast_unsigned()));
                 [x, y, quad.quad.masks.map(u32::from), [quad.sample.unwrap_or(0).into(); 4]]
             };
-            rows.fill(register, self.read(register), quads, &value);
+            rows.fill(register, self.used(register), quads, &value);
         }
     }
 }

@@ -314,7 +314,7 @@ pub struct PixelInputs<'a> {
     pub fixed_position: Option<u8>,
     /// The register and the elements of it that get the sprite's coordinates (s, t, 0, 1) when points are drawn (0 otherwise).
     pub generated: Option<(u8, u8)>,
-    /// Elements on whose values nothing depends ([`unused_at_start`](ctm_isa::r700::check::unused_at_start)): they may be 0. Those who watch or check the program see them.
+    /// Elements whose values have no effect on the program ([`unused_at_start`](ctm_isa::r700::check::unused_at_start)). They are 0, unless the program is watched or checked.
     pub unused: Channels,
 }
 

@@ -26,7 +26,7 @@ pub fn live(program: &Program) -> Liveness {
     }
 }
 
-/// The elements of registers on whose initial values nothing depends that the program does; none where it has too many paths.
+/// The register elements whose initial values have no effect on the program; none where it has too many paths.
 ///
 /// ```
 /// use ctm_isa::r700::{check::unused_at_start, text};
@@ -58,7 +58,7 @@ fn nodes(program: &Program) -> Option<Vec<PathNode>> {
                 ClauseBody::Alu(clause) => {
                     for (n, group) in clause.groups.iter().enumerate() {
                         let mut node = group_node(start + group.offset, group);
-                        // The next group may read results by PV and PS. After the last one it is not known.
+                        // The next group may read results by PV and PS. None is known after the last one.
                         if clause.groups.get(n + 1).is_none_or(reads_last_results) {
                             node.pure.clear();
                         }

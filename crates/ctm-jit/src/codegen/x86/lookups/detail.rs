@@ -106,7 +106,7 @@ impl<S: Simd> Lanes<'_, S> {
 
     /// A gradient along columns, rows and slices.
     #[inline(always)]
-    pub(super) fn slopes(&self, of: &LevelLookup<'_>, set: bool, vertical: bool) -> [S::V; 3] {
+    fn slopes(&self, of: &LevelLookup<'_>, set: bool, vertical: bool) -> [S::V; 3] {
         let s = self.s;
         if set {
             return each!(3, axis => s.load(&self.set[axis + if vertical { 3 } else { 0 }][self.first..]));

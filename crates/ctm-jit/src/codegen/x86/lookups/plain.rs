@@ -21,11 +21,12 @@ pub(super) const fn is_plain(looked: &Looked) -> bool {
     matches!(looked, Looked::Sample { unnormalised: [false, false, _], what: What::Texels, .. })
 }
 
-/// The axes of a plain lookup, for the compiler.
+/// The case of a plain lookup that code is compiled for.
 pub(super) type Axes = u8;
 
-/// Both repeat with a power of two ([`Levels::folds`]), or both are clamped; and all lanes weigh texels, of one place.
+/// Both axes repeat with a power of two ([`Levels::folds`]); filters are linear, and lanes take no steps along gradients.
 pub(super) const FOLDED: Axes = 0;
+/// Both axes clamp; otherwise the same.
 pub(super) const CLAMPED: Axes = 1;
 /// All others.
 pub(super) const ANY: Axes = 2;
@@ -115,17 +116,20 @@ impl<S: Simd> Lanes<'_, S> {
         }
         let mips = self.mips(of, detail);
         let (all, half) = (!0 >> (32 - S::LANES), s.splat(HALF));
-        let levels: Plainly<'_, S, AXES> = match AXES {
-            ANY => {
-                Plainly { back: s.select(mips.linear, half, s.splat(0)), linear: s.bits(mips.linear), all, mips: &mips }
-            }
-            _ => Plainly { back: half, linear: all, all, mips: &mips },
+        let levels: InPlainLevels<'_, S, AXES> = match AXES {
+            ANY => InPlainLevels {
+                back: s.select(mips.linear, half, s.splat(0)),
+                linear: s.bits(mips.linear),
+                all,
+                mips: &mips,
+            },
+            _ => InPlainLevels { back: half, linear: all, all, mips: &mips },
         };
         self.stepped(of, &levels, &mips, steps.as_ref())
     }
 
     /// The first texels of the rows, and the columns, of neighbours along both axes; and the weights of the second ones.
-    /// `back`: the texels that are taken from each lane's coordinates.
+    /// `back`: subtracted from coordinates, in texels.
     #[inline(always)]
     fn plain_corners<const AXES: Axes, const SAME: bool>(
         &mut self,
@@ -161,8 +165,8 @@ impl<S: Simd> Lanes<'_, S> {
     }
 }
 
-/// Lookups in the levels of a plain one.
-struct Plainly<'m, S: Simd, const AXES: Axes> {
+/// Plain lookups in the levels that are weighed.
+struct InPlainLevels<'m, S: Simd, const AXES: Axes> {
     mips: &'m Mips<S>,
     /// Half a texel in lanes that weigh texels, 0 in others.
     back: S::V,
@@ -172,7 +176,7 @@ struct Plainly<'m, S: Simd, const AXES: Axes> {
     all: u32,
 }
 
-impl<S: Simd, const AXES: Axes> LookUpInLevel<S> for Plainly<'_, S, AXES> {
+impl<S: Simd, const AXES: Axes> LookUpInLevel<S> for InPlainLevels<'_, S, AXES> {
     #[inline(always)]
     fn look_up(&self, lanes: &mut Lanes<'_, S>, of: &LevelLookup<'_>, number: usize) -> [S::V; 4] {
         let s = lanes.s;
