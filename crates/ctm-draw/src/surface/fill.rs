@@ -7,7 +7,7 @@ use crate::surface::layout::ArrayMode;
 use crate::surface::samples::Surface;
 
 /// Rows and columns of a tile.
-const TILE: i32 = 8;
+pub(super) const TILE: i32 = 8;
 
 /// A value for pixels: the bits of an element, and the mask of written bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,34 @@ impl FillValue {
 }
 
 /// Tiles between one that is stored and one that begins to be loaded.
-const AHEAD: i32 = 4;
+pub(super) const AHEAD: i32 = 4;
+
+/// Rows of pixels that lie in the same tiles.
+pub(super) struct Strip<'s> {
+    /// The first row.
+    pub(super) y: i32,
+    /// The columns of each row, from the first up to the one after the last.
+    pub(super) spans: &'s [[i32; 2]],
+    /// The columns of tiles all of whose pixels are in the spans; behind all columns where there are none.
+    pub(super) tiles: [i32; 2],
+}
+
+/// Tells the strips of spans, whose first row is `top`. `has_tiles`: whole tiles are told apart.
+pub(super) fn strips(top: i32, spans: &[[i32; 2]], has_tiles: bool, mut tell: impl FnMut(Strip<'_>)) {
+    let (mut y, bottom) = (top, top + spans.len() as i32);
+    while y < bottom {
+        let end = ((y.div_euclid(TILE) + 1) * TILE).min(bottom);
+        let spans = &spans[(y - top) as usize..(end - top) as usize];
+        let left = spans.iter().map(|span| span[0]).max().unwrap_or(0);
+        let right = spans.iter().map(|span| span[1]).min().unwrap_or(0);
+        let mut tiles = [(left + TILE - 1).div_euclid(TILE) * TILE, right.div_euclid(TILE) * TILE];
+        if !has_tiles || end - y < TILE || tiles[0] >= tiles[1] {
+            tiles = [i32::MAX; 2];
+        }
+        tell(Strip { y, spans, tiles });
+        y = end;
+    }
+}
 
 /// Bytes of a pattern: whole elements of every size.
 const PATTERN: usize = 64;
@@ -115,22 +142,10 @@ impl Surface<'_> {
             return;
         }
         self.find_tiles();
-        let bottom = top + spans.len() as i32;
         // Fewer rows have no whole tile.
-        let has_tiles = self.layout.mode != ArrayMode::Linear && bottom - top >= TILE;
+        let has_tiles = self.layout.mode != ArrayMode::Linear && spans.len() >= TILE as usize;
         let runs = if has_tiles { self.runs() } else { Vec::new() };
-        let mut y = top;
-        while y < bottom {
-            let end = ((y.div_euclid(TILE) + 1) * TILE).min(bottom);
-            let of_strip = &spans[(y - top) as usize..(end - top) as usize];
-            // Tiles whose rows are all covered.
-            let is_whole = end - y == TILE && !runs.is_empty();
-            let left = of_strip.iter().map(|span| span[0]).max().unwrap_or(0);
-            let right = of_strip.iter().map(|span| span[1]).min().unwrap_or(0);
-            let mut tiles = [(left + TILE - 1).div_euclid(TILE) * TILE, right.div_euclid(TILE) * TILE];
-            if !is_whole || tiles[0] >= tiles[1] {
-                tiles = [i32::MAX; 2];
-            }
+        strips(top, spans, !runs.is_empty(), |Strip { y, spans, tiles }| {
             for x in (tiles[0]..tiles[1]).step_by(TILE as usize) {
                 // Tiles lie in an order that processors do not foresee.
                 let soon = x + AHEAD * TILE;
@@ -145,7 +160,7 @@ impl Surface<'_> {
                     });
                 }
             }
-            for (y, &[left, right]) in (y..).zip(of_strip) {
+            for (y, &[left, right]) in (y..).zip(spans) {
                 for part in [[left, right.min(tiles[0])], [left.max(tiles[1]), right]] {
                     if layer == 0 && self.layout.samples == 1 {
                         self.fill_row([part[0], y], part[1], &pattern);
@@ -154,8 +169,7 @@ impl Surface<'_> {
                     }
                 }
             }
-            y = end;
-        }
+        });
     }
 
     /// Gives the bytes of the surface, and the beginning and length of each run of a tile.

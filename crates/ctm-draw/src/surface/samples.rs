@@ -330,28 +330,37 @@ impl<'t> Surface<'t> {
     /// counted from the first byte of [`Self::lines`]. `None` where the two rows of quads do not always lie equally far apart, or a quad does not lie in these bytes. Elements have 4 bytes.
     pub(crate) fn tiles_of_quads(&self, quads: impl Iterator<Item = [i32; 2]>) -> Option<Tiles> {
         let Layout { element_bytes: 4, samples: 1, .. } = self.layout else { return None };
-        let (base, row) = if let Some(rows) = &self.rows {
-            (rows.place(0, self.first_row.cast_signed(), 0), rows.row)
+        let mut columns = Vec::with_capacity(2 * quads.size_hint().0);
+        let row = if let Some(rows) = &self.rows {
+            let base = rows.place(0, self.first_row.cast_signed(), 0);
+            let end = (self.first_byte + self.bytes.len() as u64).checked_sub(base)?;
+            for [x, y] in quads {
+                let first = rows.place(x, y, 0).checked_sub(base).filter(|first| first + rows.row + 8 <= end)?;
+                let first = u32::try_from(first).ok()?;
+                columns.extend([first, first + 4]);
+            }
+            u32::try_from(rows.row).ok()?
         } else {
             self.find_tiles();
-            let [upper, lower, ..] = *self.tiles.get()?.first()?.rows else { return None };
-            (self.first_byte, u64::from(upper ^ lower))
-        };
-        let end = (self.first_byte + self.bytes.len() as u64).checked_sub(base)?;
-        let mut columns = Vec::with_capacity(2 * quads.size_hint().0);
-        for [x, y] in quads {
-            let place = |x: i32, y: i32| self.place(x, y, 0, 0)?.checked_sub(base);
-            let first = place(x, y)?;
-            let is_regular = place(x + 1, y)? == first + 4
-                && place(x, y + 1)? == first + row
-                && place(x + 1, y + 1)? == first + row + 4;
-            if !is_regular || first + row + 8 > end {
-                return None;
+            let tiles = self.tiles.get()?.first()?;
+            let [upper, lower, ..] = *tiles.rows else { return None };
+            let (row, end) = (upper ^ lower, u32::try_from(self.bytes.len()).unwrap_or(u32::MAX));
+            for [x, y] in quads {
+                let (x, y) = (x.cast_unsigned() as usize, y.cast_unsigned().wrapping_sub(self.first_row) as usize);
+                let (&[left, right], &[upper, lower]) =
+                    (tiles.columns.get(x..)?.first_chunk()?, tiles.rows.get(y..)?.first_chunk()?);
+                let first = tiles.folded(left, upper);
+                let is_regular = tiles.folded(right, upper) == first.wrapping_add(4)
+                    && tiles.folded(left, lower) == first.wrapping_add(row)
+                    && tiles.folded(right, lower) == first.wrapping_add(row).wrapping_add(4);
+                if !is_regular || end.checked_sub(row)?.checked_sub(8)? < first {
+                    return None;
+                }
+                columns.extend([first, first + 4]);
             }
-            let first = u32::try_from(first).ok()?;
-            columns.extend([first, first + 4]);
-        }
-        Some(Tiles { columns: columns.into(), rows: [0, u32::try_from(row).ok()?].into(), tile_bytes: 4 })
+            row
+        };
+        Some(Tiles { columns: columns.into(), rows: [0, row].into(), tile_bytes: 4 })
     }
 
     /// Computes the offsets of columns and rows of layer 0, which makes [`Self::place`] faster for many pixels.

@@ -62,8 +62,10 @@ pub(super) struct Batch<'b, 'r, 'a, 't> {
 impl Batch<'_, '_, '_, '_> {
     /// The band of a row.
     pub(super) fn band_of(&self, y: i32) -> usize {
-        let row = if self.mergers.len() == 1 { 0 } else { y.max(0).cast_unsigned() };
-        ((row / self.over.rows) as usize).saturating_sub(self.first).min(self.mergers.len() - 1)
+        if self.mergers.len() == 1 {
+            return 0;
+        }
+        ((y.max(0).cast_unsigned() / self.over.rows) as usize).saturating_sub(self.first).min(self.mergers.len() - 1)
     }
 
     /// Stores a launch's exports for quads in the targets' formats.
@@ -171,6 +173,11 @@ impl Batch<'_, '_, '_, '_> {
         })
     }
 
+    fn copy_rows(&mut self, top: i32, spans: &[[i32; 2]]) {
+        let band = self.band_of(top);
+        self.mergers[band].copy_rows(top, spans);
+    }
+
     /// Copies depth and stencil to a colour target in the pixels of a piece, if that is all there is to do; returns whether it did.
     pub(super) fn copy(&mut self, piece: &Piece, within: Rect) -> Result<bool, DrawError> {
         let over = self.over;
@@ -180,10 +187,16 @@ impl Batch<'_, '_, '_, '_> {
         }
         self.flush()?;
         over.runner.goes_on("pixel")?;
+        // Rows of a band that follow each other, the first of which is at `top`.
+        let (mut top, mut spans) = (0, Vec::new());
         over.coverer.spans(piece, within, &mut |y, left, right| {
-            let band = self.band_of(y);
-            self.mergers[band].copy_row(y, [left, right]);
+            if y != top + spans.len() as i32 || self.band_of(y) != self.band_of(top) {
+                self.copy_rows(top, &spans);
+                (top, spans) = (y, Vec::new());
+            }
+            spans.push([left, right]);
         });
+        self.copy_rows(top, &spans);
         if over.shader.is_some() {
             let [quads, pixels] = over.count(piece, within);
             self.shaded[0] += quads;
@@ -328,7 +341,7 @@ impl Batch<'_, '_, '_, '_> {
             }
         } else if let Some(shader) = self.over.shader {
             self.over.runner.goes_on("pixel")?;
-            self.merge_apart(shader, &mut quads)?;
+            self.merge_apart(shader, &mut quads, all)?;
             if !all && quads.len() <= PER_LAUNCH / 2 {
                 self.quads = quads;
                 return Ok(());
@@ -350,8 +363,9 @@ impl Batch<'_, '_, '_, '_> {
         self.shaded[1] += count_covered(quads);
     }
 
-    /// Draws quads by launches that merge them with the targets themselves, as long as many of them have places of their own. Leaves the others, in order.
-    fn merge_apart(&mut self, shader: &Shader<'_>, quads: &mut Vec<ShadeQuad>) -> Result<(), DrawError> {
+    /// Draws quads by launches that merge them with the targets themselves, as long as many of them have places of their own. Leaves the others, in order. `all`: no
+    /// more quads follow; otherwise a rest waits for them, as a few large launches take less time than many small ones.
+    fn merge_apart(&mut self, shader: &Shader<'_>, quads: &mut Vec<ShadeQuad>, all: bool) -> Result<(), DrawError> {
         let (over, pieces) = (self.over, self.pieces);
         if quads.len() < LEAST_MERGED || !over.is_flat || self.mergers.len() > 1 {
             return Ok(());
@@ -364,7 +378,8 @@ impl Batch<'_, '_, '_, '_> {
             return Ok(());
         }
         let keeps = merger.keeps().filter(|_| is_late);
-        while quads.len() >= LEAST_MERGED {
+        let least = if all { LEAST_MERGED } else { PER_LAUNCH / 2 + 1 };
+        while quads.len() >= least {
             let [now, later] = self.apart.split(quads);
             if now.len() < LEAST_MERGED {
                 return Ok(());
