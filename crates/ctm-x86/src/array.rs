@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code, unused_unsafe, reason = "memory at an index")]
 
+use crate::simd::Simd;
 #[cfg(target_arch = "aarch64")]
 use std::arch::aarch64::{uint32x4_t as Quarter, vld1q_u32 as load_quarter};
 #[cfg(target_arch = "x86_64")]
@@ -40,6 +41,19 @@ impl<'a> Array<'a> {
         (array, array.last(16 * count, 16).unwrap_or(0))
     }
 
+    /// The same of whole elements of four bytes.
+    #[inline(always)]
+    pub(crate) fn whole_bytes(self, count: usize) -> (Self, u32) {
+        let array = if self.bytes < 4 * count { Self::of(&[0; 8]) } else { self };
+        (array, array.last(4 * count, 4).unwrap_or(0))
+    }
+
+    /// An element of four bytes; the last one, where the array ends before, and zeros where it has none.
+    #[inline(always)]
+    pub(crate) fn four_bytes(self, index: u32) -> u32 {
+        self.dword::<4>(index)
+    }
+
     /// The dword that begins at `index * BYTES`; the last one, where the array ends before, and 0 where it has none.
     #[inline(always)]
     pub fn dword<const BYTES: i32>(&self, index: u32) -> u32 {
@@ -69,5 +83,58 @@ impl<'a> Array<'a> {
     #[inline(always)]
     pub(crate) fn last(&self, size: usize, step: usize) -> Option<u32> {
         Some((self.bytes.checked_sub(size)? / step).min(i32::MAX as usize) as u32)
+    }
+}
+
+/// Elements of four dwords, `COUNT` side by side for each lane: one or two.
+pub struct Whole<'a, const COUNT: usize> {
+    array: Array<'a>,
+    /// The place of each, in halves of elements; each lies in the array.
+    halves: &'a [u32; 16],
+}
+
+impl<'a, const COUNT: usize> Whole<'a, COUNT> {
+    /// Those of an array at an index; the last ones are repeated beyond, and zeros where there are none. `halves`: memory for the places.
+    #[inline(always)]
+    pub fn new<S: Simd>(s: S, array: Array<'a>, index: S::V, halves: &'a mut [u32; 16]) -> Self {
+        let (array, last) = array.whole(COUNT);
+        *halves = [0; 16];
+        s.store(s.left(s.least(index, s.splat(last)), 1), halves);
+        Self { array, halves }
+    }
+
+    /// A lane's element, which lies in the array.
+    #[inline(always)]
+    pub(crate) fn at(&self, lane: usize) -> *const f32 {
+        // One by one: compilers would make addresses in vectors, and take those apart.
+        // SAFETY: it is a number of the table.
+        let halves = unsafe { (&raw const self.halves[lane]).read_volatile() };
+        self.array.first.wrapping_add(8 * halves as usize).cast()
+    }
+}
+
+/// Elements of four bytes, `COUNT` side by side for each lane: one or two.
+pub struct WholeBytes<'a, const COUNT: usize> {
+    array: Array<'a>,
+    /// The place of each, in elements; each lies in the array.
+    places: &'a [u32; 16],
+}
+
+impl<'a, const COUNT: usize> WholeBytes<'a, COUNT> {
+    /// As [`Whole::new`].
+    #[inline(always)]
+    pub fn new<S: Simd>(s: S, array: Array<'a>, index: S::V, places: &'a mut [u32; 16]) -> Self {
+        let (array, last) = array.whole_bytes(COUNT);
+        *places = [0; 16];
+        s.store(s.least(index, s.splat(last)), places);
+        Self { array, places }
+    }
+
+    /// A lane's element, which lies in the array.
+    #[inline(always)]
+    pub(crate) fn at(&self, lane: usize) -> *const u8 {
+        // SAFETY: it is a number of the table; as in [`Whole`].
+        let place = unsafe { (&raw const self.places[lane]).read_volatile() };
+        self.array.first.wrapping_add(4 * place as usize)
     }
 }

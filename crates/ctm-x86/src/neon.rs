@@ -4,14 +4,15 @@
 
 use crate::array::Array;
 use crate::each;
-use crate::simd::{Simd, Whole};
+use crate::simd::{Simd, Whole, WholeBytes};
 use std::arch::aarch64::{
     float32x4_t, uint32x4_t, vaddq_f32, vaddq_u32, vaddvq_u32, vandq_u32, vbslq_u32, vcaltq_f32, vceqq_f32, vceqq_u32,
-    vcltq_f32, vcvtq_f32_s32, vcvtq_s32_f32, vdivq_f32, vdupq_laneq_u32, vdupq_n_f32, vdupq_n_s32, vdupq_n_u32,
-    veorq_u32, vfmaq_f32, vgetq_lane_u32, vld1q_u32, vminq_u32, vmulq_f32, vmulq_u32, vmvnq_u32, vnegq_s32, vorrq_u32,
-    vreinterpretq_f32_u32 as f32s, vreinterpretq_s32_u32 as i32s, vreinterpretq_u32_f32, vreinterpretq_u32_s32,
-    vreinterpretq_u32_u64, vreinterpretq_u64_u32 as u64s, vrndmq_f32, vrndnq_f32, vrndpq_f32, vshlq_u32, vsqrtq_f32,
-    vst1q_u32, vsubq_f32, vsubq_u32, vzip1q_u32, vzip1q_u64, vzip2q_u32, vzip2q_u64,
+    vcltq_f32, vcreate_u8, vcvtq_f32_s32, vcvtq_s32_f32, vdivq_f32, vdupq_laneq_u32, vdupq_n_f32, vdupq_n_s32,
+    vdupq_n_u32, veorq_u32, vfmaq_f32, vget_high_u16, vget_low_u16, vgetq_lane_u32, vld1q_u32, vminq_u32, vmovl_u8,
+    vmovl_u16, vmulq_f32, vmulq_u32, vmvnq_u32, vnegq_s32, vorrq_u32, vreinterpretq_f32_u32 as f32s,
+    vreinterpretq_s32_u32 as i32s, vreinterpretq_u32_f32, vreinterpretq_u32_s32, vreinterpretq_u32_u64,
+    vreinterpretq_u64_u32 as u64s, vrndmq_f32, vrndnq_f32, vrndpq_f32, vshlq_u32, vsqrtq_f32, vst1q_u32, vsubq_f32,
+    vsubq_u32, vzip1q_u32, vzip1q_u64, vzip2q_u32, vzip2q_u64,
 };
 
 /// Vectors of 128 bits.
@@ -151,5 +152,33 @@ impl Simd for Four {
         let at = of.at(place).cast::<u32>();
         // SAFETY: both elements lie in the array.
         unsafe { [vld1q_u32(at), vld1q_u32(at.add(4))] }
+    }
+
+    #[inline(always)]
+    fn repeated_bytes(self, array: Array<'_>, index: u32) -> Self::V {
+        bytes(array.four_bytes(index).into())[0]
+    }
+
+    #[inline(always)]
+    fn quarters_of_bytes(self, of: &WholeBytes<'_, 1>, place: usize) -> Self::V {
+        // SAFETY: the element lies in the array.
+        let four = unsafe { of.at(place).cast::<u32>().read_unaligned() };
+        bytes(four.into())[0]
+    }
+
+    #[inline(always)]
+    fn pairs_of_bytes(self, of: &WholeBytes<'_, 2>, place: usize) -> [Self::V; 2] {
+        // SAFETY: both elements lie in the array.
+        bytes(unsafe { of.at(place).cast::<u64>().read_unaligned() })
+    }
+}
+
+/// The lower and the upper four bytes, one in each lane.
+#[inline(always)]
+fn bytes(eight: u64) -> [uint32x4_t; 2] {
+    // SAFETY: every such processor has these instructions.
+    unsafe {
+        let halves = vmovl_u8(vcreate_u8(eight));
+        [vmovl_u16(vget_low_u16(halves)), vmovl_u16(vget_high_u16(halves))]
     }
 }

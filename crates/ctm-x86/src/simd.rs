@@ -27,7 +27,7 @@
 #![allow(unsafe_code, unused_unsafe, reason = "instructions that a processor may lack, and memory at an index")]
 
 use crate::Isa;
-pub use crate::array::Array;
+pub use crate::array::{Array, Whole, WholeBytes};
 #[cfg(target_arch = "aarch64")]
 pub use crate::neon::Four;
 #[cfg(target_arch = "x86_64")]
@@ -37,33 +37,6 @@ use std::arch::x86_64::{
     _mm_castps_si128 as i128, _mm_castsi128_ps as f128, _mm256_castps_si256 as i256, _mm256_castsi256_ps as f256,
     _mm512_castps_si512 as i512, _mm512_castsi512_ps as f512,
 };
-
-/// Elements of four dwords, `COUNT` side by side for each lane: one or two.
-pub struct Whole<'a, const COUNT: usize> {
-    array: Array<'a>,
-    /// The place of each, in halves of elements; each lies in the array.
-    halves: &'a [u32; 16],
-}
-
-impl<'a, const COUNT: usize> Whole<'a, COUNT> {
-    /// Those of an array at an index; the last ones are repeated beyond, and zeros where there are none. `halves`: memory for the places.
-    #[inline(always)]
-    pub fn new<S: Simd>(s: S, array: Array<'a>, index: S::V, halves: &'a mut [u32; 16]) -> Self {
-        let (array, last) = array.whole(COUNT);
-        *halves = [0; 16];
-        s.store(s.left(s.least(index, s.splat(last)), 1), halves);
-        Self { array, halves }
-    }
-
-    /// A lane's element, which lies in the array.
-    #[inline(always)]
-    pub(crate) fn at(&self, lane: usize) -> *const f32 {
-        // One by one: compilers would make addresses in vectors, and take those apart.
-        // SAFETY: it is a number of the table.
-        let halves = unsafe { (&raw const self.halves[lane]).read_volatile() };
-        self.array.first.wrapping_add(8 * halves as usize).cast()
-    }
-}
 
 /// AVX-512. A value exists only where the processor has it.
 #[cfg(target_arch = "x86_64")]
@@ -311,6 +284,12 @@ macro_rules! simd {
             fn quarters(self, of: &Whole<'_, 1>, place: usize) -> Self::V;
             /// The same of two side by side: the first ones, and the second ones.
             fn pairs(self, of: &Whole<'_, 2>, place: usize) -> [Self::V; 2];
+            /// One element of four bytes in each quarter, a byte in each lane, as [`WholeBytes::new`].
+            fn repeated_bytes(self, array: Array<'_>, index: u32) -> Self::V;
+            /// As [`Self::quarters`], a byte in each lane.
+            fn quarters_of_bytes(self, of: &WholeBytes<'_, 1>, place: usize) -> Self::V;
+            /// As [`Self::pairs`], a byte in each lane.
+            fn pairs_of_bytes(self, of: &WholeBytes<'_, 2>, place: usize) -> [Self::V; 2];
         }
 
         #[cfg(target_arch = "x86_64")]
@@ -359,6 +338,32 @@ macro_rules! simd {
                     let ab = _mm512_castpd_ps(_mm512_insertf64x4::<1>(_mm512_castpd256_pd512(a), b));
                     let cd = _mm512_castpd_ps(_mm512_insertf64x4::<1>(_mm512_castpd256_pd512(c), d));
                     [_mm512_shuffle_f32x4::<0x88>(ab, cd), _mm512_shuffle_f32x4::<0xdd>(ab, cd)]
+                }
+            }
+
+            #[inline(always)]
+            fn repeated_bytes(self, array: Array<'_>, index: u32) -> Self::V {
+                // SAFETY: as above.
+                unsafe { f512(_mm512_cvtepu8_epi32(_mm_set1_epi32(array.four_bytes(index).cast_signed()))) }
+            }
+
+            #[inline(always)]
+            fn quarters_of_bytes(self, of: &WholeBytes<'_, 1>, place: usize) -> Self::V {
+                // SAFETY: as above; the elements lie in the array.
+                unsafe {
+                    let [a, b, c, d] = each!(4, quarter => of.at(4 * quarter + place).cast::<i32>().read_unaligned());
+                    f512(_mm512_cvtepu8_epi32(_mm_set_epi32(d, c, b, a)))
+                }
+            }
+
+            #[inline(always)]
+            fn pairs_of_bytes(self, of: &WholeBytes<'_, 2>, place: usize) -> [Self::V; 2] {
+                // SAFETY: as above; both elements lie in the array.
+                unsafe {
+                    let [a, b, c, d] = each!(4, quarter => _mm_loadl_epi64(of.at(4 * quarter + place).cast()));
+                    let (ab, cd) = (_mm_unpacklo_epi32(a, b), _mm_unpacklo_epi32(c, d));
+                    let [first, second] = [_mm_unpacklo_epi64(ab, cd), _mm_unpackhi_epi64(ab, cd)];
+                    [f512(_mm512_cvtepu8_epi32(first)), f512(_mm512_cvtepu8_epi32(second))]
                 }
             }
 
@@ -422,6 +427,32 @@ macro_rules! simd {
                 }
             }
 
+            #[inline(always)]
+            fn repeated_bytes(self, array: Array<'_>, index: u32) -> Self::V {
+                // SAFETY: as above.
+                unsafe { f256(_mm256_cvtepu8_epi32(_mm_set1_epi32(array.four_bytes(index).cast_signed()))) }
+            }
+
+            #[inline(always)]
+            fn quarters_of_bytes(self, of: &WholeBytes<'_, 1>, place: usize) -> Self::V {
+                // SAFETY: as above; the elements lie in the array.
+                unsafe {
+                    let [low, high] = each!(2, half => of.at(4 * half + place).cast::<i32>().read_unaligned());
+                    f256(_mm256_cvtepu8_epi32(_mm_insert_epi32::<1>(_mm_cvtsi32_si128(low), high)))
+                }
+            }
+
+            #[inline(always)]
+            fn pairs_of_bytes(self, of: &WholeBytes<'_, 2>, place: usize) -> [Self::V; 2] {
+                // SAFETY: as above; both elements lie in the array.
+                unsafe {
+                    let [low, high] = each!(2, half => _mm_loadl_epi64(of.at(4 * half + place).cast()));
+                    let both = _mm_unpacklo_epi32(low, high);
+                    let second = _mm_unpackhi_epi64(both, both);
+                    [f256(_mm256_cvtepu8_epi32(both)), f256(_mm256_cvtepu8_epi32(second))]
+                }
+            }
+
             both! { _mm256_loadu_ps _mm256_storeu_ps _mm256_permute_ps }
 
             #[inline(always)]
@@ -472,6 +503,27 @@ macro_rules! simd {
                 let at = of.at(place);
                 // SAFETY: as above; both elements lie in the array.
                 unsafe { [_mm_loadu_ps(at), _mm_loadu_ps(at.add(4))] }
+            }
+
+            #[inline(always)]
+            fn repeated_bytes(self, array: Array<'_>, index: u32) -> Self::V {
+                // SAFETY: as above.
+                unsafe { f128(_mm_cvtepu8_epi32(_mm_cvtsi32_si128(array.four_bytes(index).cast_signed()))) }
+            }
+
+            #[inline(always)]
+            fn quarters_of_bytes(self, of: &WholeBytes<'_, 1>, place: usize) -> Self::V {
+                // SAFETY: as above; the element lies in the array.
+                unsafe { f128(_mm_cvtepu8_epi32(_mm_cvtsi32_si128(of.at(place).cast::<i32>().read_unaligned()))) }
+            }
+
+            #[inline(always)]
+            fn pairs_of_bytes(self, of: &WholeBytes<'_, 2>, place: usize) -> [Self::V; 2] {
+                // SAFETY: as above; both elements lie in the array.
+                unsafe {
+                    let both = _mm_loadl_epi64(of.at(place).cast());
+                    [f128(_mm_cvtepu8_epi32(both)), f128(_mm_cvtepu8_epi32(_mm_srli_epi64::<32>(both)))]
+                }
             }
 
             both! { _mm_loadu_ps _mm_storeu_ps _mm_permute_ps }

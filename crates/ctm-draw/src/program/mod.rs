@@ -386,8 +386,11 @@ impl x1k::Memory for X1kMemory<'_, '_> {
 fn level_0(memory: &dyn Memory, id: u8) -> Option<Elements<Texels<'_>>> {
     let texture = memory.texture(id).filter(|texture| texture.kind == TextureKind::TwoD && texture.samples == 1)?;
     let (width, height) = (texture.width, texture.height);
-    let bytes = Texels::Dwords(memory.texels(id, 0)?);
-    Some(Elements { bytes, pitch: width, width, height, form: Form::Floats, channels: 4, mask: 0b1111, tiles: None })
+    let (bytes, form) = match memory.texels(id, 0) {
+        Some(texels) => (Texels::Dwords(texels), Form::Floats),
+        None => (Texels::Bytes(memory.byte_texels(id, 0)?.as_flattened()), Form::Bytes { swapped: false }),
+    };
+    Some(Elements { bytes, pitch: width, width, height, form, channels: 4, mask: 0b1111, tiles: None })
 }
 
 /// A number of vertices or quads of a launch.
@@ -498,6 +501,10 @@ impl Memory for StageMemory<'_, '_> {
 
     fn texels(&self, id: u8, level: u32) -> Option<&[[u32; 4]]> {
         self.inner.texels(id, level)
+    }
+
+    fn byte_texels(&self, id: u8, level: u32) -> Option<&[[u8; 4]]> {
+        self.inner.byte_texels(id, level)
     }
 
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {

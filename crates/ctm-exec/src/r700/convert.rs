@@ -2,7 +2,8 @@
 
 use super::formats::{Elements, Format, convert, element, elements, size_bytes};
 use crate::fault::FaultKind;
-use ctm_isa::r700::ops::{FormatComp, NumFormat, Sel};
+use crate::float::ONE;
+use ctm_isa::r700::ops::{EndianSwap, FormatComp, NumFormat, Sel};
 
 /// Largest element whose values are all computed before, in bits.
 const MOST_BITS: u32 = 11;
@@ -104,6 +105,9 @@ impl Converter {
     }
 }
 
+/// Items whose channels are converted one after the other.
+const TOGETHER: usize = 64;
+
 /// Entries of a table of [`Selected`].
 const ENTRIES: usize = 1 << MOST_BITS;
 
@@ -175,6 +179,31 @@ impl Selected {
         }
     }
 
+    /// The same conversion to fractions of 255, if all elements are such: bytes of the item, 0 or 1.
+    pub fn bytes(&self, select: [Sel; 4], one: u32) -> Option<SelectedBytes> {
+        let Converter { format, change, bytes, fields, .. } = &self.of;
+        let is_fraction = (format.numbers, format.sign) == (NumFormat::Norm, FormatComp::Unsigned);
+        let is_packed = matches!(elements(format.data), Elements::Packed(_));
+        let is_plain = change.is_none() && format.endian == EndianSwap::None && one == ONE;
+        if !is_fraction || !is_packed || !is_plain || !matches!(bytes, 1 | 2 | 4) {
+            return None;
+        }
+        let field = |n: usize| match fields.get(n) {
+            Some(&Field { at, size: 8, .. }) => Some((at, 0)),
+            Some(_) => None,
+            None => self.of.missing.get(n).and_then(|&bits| constant_byte(bits)),
+        };
+        let mut channels = [(0, 0); 4];
+        for (channel, sel) in channels.iter_mut().zip(select) {
+            *channel = match sel {
+                Sel::X | Sel::Y | Sel::Z | Sel::W => field(sel as usize)?,
+                Sel::One => constant_byte(ONE)?,
+                Sel::Zero | Sel::Mask => constant_byte(0)?,
+            };
+        }
+        Some(SelectedBytes { channels, bytes: *bytes })
+    }
+
     /// Bytes of an item.
     pub const fn item_bytes(&self) -> usize {
         self.of.bytes
@@ -202,8 +231,10 @@ impl Selected {
         let [table, at, mask] = match self.entries().filter(|_| BYTES <= 4) {
             Some(entries) => entries,
             None => {
-                for (item, texel) in items.iter().zip(to) {
-                    *texel = self.texel(item)?;
+                for (items, texels) in items.chunks(TOGETHER).zip(to.chunks_mut(TOGETHER)) {
+                    for (n, channel) in self.channels.iter().enumerate() {
+                        self.write_channel(channel, items, texels.iter_mut().map(|texel| &mut texel[n]))?;
+                    }
                 }
                 return Ok(());
             }
@@ -230,27 +261,89 @@ impl Selected {
         found[1].iter().all(|&at| at < 32).then_some(found)
     }
 
+    /// Converts one channel of items.
     #[inline]
-    fn texel<const BYTES: usize>(&self, item: &[u8; BYTES]) -> Result<[u32; 4], FaultKind> {
-        let mut texel = [0; 4];
-        for (place, channel) in texel.iter_mut().zip(&self.channels) {
-            *place = match *channel {
-                Channel::Entry { table, at, mask } if at < 32 => {
-                    self.tables[table][(low(item) >> at & mask) as usize % ENTRIES]
+    fn write_channel<'t, const BYTES: usize>(
+        &self,
+        channel: &Channel,
+        items: &[[u8; BYTES]],
+        to: impl Iterator<Item = &'t mut u32>,
+    ) -> Result<(), FaultKind> {
+        let each = items.iter().zip(to);
+        match *channel {
+            Channel::Entry { table, at, mask } => {
+                let table = &self.tables[table];
+                if mask == 0 {
+                    each.for_each(|(_, to)| *to = table[0]);
+                } else if at < 32 {
+                    each.for_each(|(item, to)| *to = table[(low(item) >> at & mask) as usize % ENTRIES]);
+                } else {
+                    for (item, to) in each {
+                        let whole = item.iter().rev().fold(0u128, |sum, &byte| sum << 8 | u128::from(byte));
+                        #[allow(clippy::cast_possible_truncation, reason = "cut to the element's bits")]
+                        let bits = (whole >> at) as u32 & mask;
+                        *to = table[bits as usize % ENTRIES];
+                    }
                 }
-                Channel::Dword { byte } => item.get(byte..).map_or(0, low),
-                #[allow(clippy::cast_precision_loss, reason = "at most 24 bits")]
-                Channel::Fraction { at, mask } => ((low(item) >> at & mask) as f32 / mask as f32).to_bits(),
-                Channel::Element(n) => self.of.item(item)?[n],
-                Channel::Entry { table, at, mask } => {
-                    let whole = item.iter().rev().fold(0u128, |sum, &byte| sum << 8 | u128::from(byte));
-                    #[allow(clippy::cast_possible_truncation, reason = "cut to the element's bits")]
-                    let bits = (whole >> at) as u32 & mask;
-                    self.tables[table][bits as usize % ENTRIES]
+            }
+            Channel::Dword { byte } => each.for_each(|(item, to)| *to = item.get(byte..).map_or(0, low)),
+            #[allow(clippy::cast_precision_loss, reason = "at most 24 bits")]
+            Channel::Fraction { at, mask } => {
+                each.for_each(|(item, to)| *to = ((low(item) >> at & mask) as f32 / mask as f32).to_bits());
+            }
+            Channel::Element(n) => {
+                for (item, to) in each {
+                    *to = self.of.item(item)?[n];
                 }
-            };
+            }
         }
-        Ok(texel)
+        Ok(())
+    }
+}
+
+/// The elements of a texel of bytes: fractions of 255.
+#[must_use]
+pub fn texel_of_bytes(bytes: [u8; 4]) -> [u32; 4] {
+    bytes.map(|byte| (f32::from(byte) / 255.0).to_bits())
+}
+
+/// A channel of [`SelectedBytes`] that is 0 or 1 in all items: no bits of them, and these.
+fn constant_byte(bits: u32) -> Option<(u32, u32)> {
+    match bits {
+        0 => Some((NO_BITS, 0)),
+        ONE => Some((NO_BITS, 0xff)),
+        _ => None,
+    }
+}
+
+/// A shift that leaves no bits of an item.
+const NO_BITS: u32 = 32;
+
+/// Selects bytes of items: see [`Selected::bytes`].
+pub struct SelectedBytes {
+    /// For each channel: where its bits begin in an item, and bits that are always set.
+    channels: [(u32, u32); 4],
+    bytes: usize,
+}
+
+impl SelectedBytes {
+    /// Writes the bytes of items that follow each other, as many as there are of both.
+    pub fn write(&self, items: &[u8], to: &mut [[u8; 4]]) {
+        match self.bytes {
+            1 => self.write_items::<1>(items, to),
+            2 => self.write_items::<2>(items, to),
+            _ => self.write_items::<4>(items, to),
+        }
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "cut to the element's bits")]
+    fn write_items<const BYTES: usize>(&self, items: &[u8], to: &mut [[u8; 4]]) {
+        let all = self.channels.map(|(_, bits)| bits as u8);
+        let shifts = self.channels.map(|(shift, _)| shift);
+        for (item, texel) in items.as_chunks::<BYTES>().0.iter().zip(to) {
+            let whole = u64::from(low(item));
+            *texel = std::array::from_fn(|n| (whole >> shifts[n]) as u8 | all[n]);
+        }
     }
 }
 
@@ -265,11 +358,12 @@ fn low(item: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ctm_isa::r700::ops::{DataFormat, EndianSwap, SrfMode};
+    use ctm_isa::r700::ops::{DataFormat, SrfMode};
     use ctm_isa::table::FieldValue;
 
     #[test]
     fn items_are_what_convert_gives() {
+        let mut of_bytes = 0;
         let mut seed = 1u32;
         let mut random = || {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -290,6 +384,14 @@ mod tests {
                                 let select: [Sel; 4] = std::array::from_fn(|_| any[random() as usize % 6]);
                                 let Ok(selected) = new().map(|of| Selected::new(of, select, 77)) else { panic!() };
                                 let row: Vec<u8> = (0..20 * converter.bytes).map(|_| random() as u8).collect();
+                                let Ok(of_one) = new().map(|of| Selected::new(of, select, ONE)) else { panic!() };
+                                if let Some(bytes) = of_one.bytes(select, ONE) {
+                                    let (mut found, mut texels) = ([[0; 4]; 20], [[0; 4]; 20]);
+                                    bytes.write(&row, &mut found);
+                                    assert_eq!(of_one.write(&row, &mut texels), Ok(()));
+                                    assert_eq!(found.map(texel_of_bytes), texels, "{format:?} {select:?}");
+                                    of_bytes += 1;
+                                }
                                 let mut texels = [[0; 4]; 20];
                                 assert_eq!(selected.write(&row, &mut texels), Ok(()));
                                 for (item, texel) in row.chunks(converter.bytes).zip(texels) {
@@ -310,5 +412,6 @@ mod tests {
                 }
             }
         }
+        assert!(of_bytes > 10, "{of_bytes} formats of bytes");
     }
 }

@@ -89,5 +89,9 @@ macro_rules! forward_r700_reads {
         fn texels(&self, id: u8, level: u32) -> Option<&[[u32; 4]]> {
             self.$memory.texels(id, level)
         }
+
+        fn byte_texels(&self, id: u8, level: u32) -> Option<&[[u8; 4]]> {
+            self.$memory.byte_texels(id, level)
+        }
     };
 }

@@ -5,7 +5,8 @@ use std::ops::{Index, IndexMut};
 /// Bits of the four elements of a texel.
 type Texel = [u32; 4];
 
-/// Mipmap levels: each is an array of texels, slice by slice, row by row. They lie one after the other in one allocation.
+/// Mipmap levels: each is an array of texels, slice by slice, row by row. They lie one after the other in one allocation. `T`: a texel, mostly the bits of its four
+/// elements.
 ///
 /// ```
 /// use ctm_exec::r700::resources::Levels;
@@ -14,14 +15,20 @@ type Texel = [u32; 4];
 /// assert_eq!((levels.len(), levels[1].len()), (2, 1));
 /// assert_eq!(levels[0].as_ptr_range().end, levels[1].as_ptr());
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Levels {
-    texels: Vec<Texel>,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Levels<T = [u32; 4]> {
+    texels: Vec<T>,
     /// Where each level ends, in texels.
     ends: Vec<usize>,
 }
 
-impl Levels {
+impl<T> Default for Levels<T> {
+    fn default() -> Self {
+        Self { texels: Vec::new(), ends: Vec::new() }
+    }
+}
+
+impl<T> Levels<T> {
     /// No level yet, and room for this many texels.
     #[must_use]
     pub fn with_capacity(texels: usize) -> Self {
@@ -47,46 +54,46 @@ impl Levels {
 
     /// The texels of all levels, level by level.
     #[must_use]
-    pub fn texels(&self) -> &[Texel] {
+    pub fn texels(&self) -> &[T] {
         &self.texels
     }
 
     /// The same for writing.
-    pub fn texels_mut(&mut self) -> &mut [Texel] {
+    pub fn texels_mut(&mut self) -> &mut [T] {
         &mut self.texels
     }
 
     /// The texels of a level; `None` where there is no such level.
     #[must_use]
-    pub fn get(&self, level: usize) -> Option<&[Texel]> {
+    pub fn get(&self, level: usize) -> Option<&[T]> {
         self.texels.get(self.range(level)?)
     }
 
     /// The same for writing.
-    pub fn get_mut(&mut self, level: usize) -> Option<&mut [Texel]> {
+    pub fn get_mut(&mut self, level: usize) -> Option<&mut [T]> {
         let range = self.range(level)?;
         self.texels.get_mut(range)
     }
 
     /// Level 0, if there is one.
     #[must_use]
-    pub fn first(&self) -> Option<&[Texel]> {
+    pub fn first(&self) -> Option<&[T]> {
         self.get(0)
     }
 
     /// The smallest level, if there is one.
     #[must_use]
-    pub fn last(&self) -> Option<&[Texel]> {
+    pub fn last(&self) -> Option<&[T]> {
         self.get(self.len().checked_sub(1)?)
     }
 
     /// Each level.
-    pub fn iter(&self) -> impl Iterator<Item = &[Texel]> {
+    pub fn iter(&self) -> impl Iterator<Item = &[T]> {
         (0..self.len()).filter_map(|level| self.get(level))
     }
 
     /// Adds a level after the last one.
-    pub fn push(&mut self, texels: impl IntoIterator<Item = Texel>) {
+    pub fn push(&mut self, texels: impl IntoIterator<Item = T>) {
         self.texels.extend(texels);
         self.ends.push(self.texels.len());
     }
@@ -99,30 +106,30 @@ impl Levels {
 
     /// Level 0 alone; empty where there is none.
     #[must_use]
-    pub fn into_first(mut self) -> Vec<Texel> {
+    pub fn into_first(mut self) -> Vec<T> {
         self.truncate(1);
         self.texels
     }
 }
 
-impl Index<usize> for Levels {
-    type Output = [Texel];
+impl<T> Index<usize> for Levels<T> {
+    type Output = [T];
 
-    fn index(&self, level: usize) -> &[Texel] {
+    fn index(&self, level: usize) -> &[T] {
         let Some(range) = self.range(level) else { panic!("level {level} of {}", self.len()) };
         &self.texels[range]
     }
 }
 
-impl IndexMut<usize> for Levels {
-    fn index_mut(&mut self, level: usize) -> &mut [Texel] {
+impl<T> IndexMut<usize> for Levels<T> {
+    fn index_mut(&mut self, level: usize) -> &mut [T] {
         let Some(range) = self.range(level) else { panic!("level {level} of {}", self.len()) };
         &mut self.texels[range]
     }
 }
 
-impl FromIterator<Vec<Texel>> for Levels {
-    fn from_iter<T: IntoIterator<Item = Vec<Texel>>>(levels: T) -> Self {
+impl<T> FromIterator<Vec<T>> for Levels<T> {
+    fn from_iter<L: IntoIterator<Item = Vec<T>>>(levels: L) -> Self {
         let mut levels = levels.into_iter();
         // The first level is the largest: its allocation becomes that of all.
         let Some(texels) = levels.next() else { return Self::default() };
@@ -132,8 +139,8 @@ impl FromIterator<Vec<Texel>> for Levels {
     }
 }
 
-impl From<Vec<Vec<Texel>>> for Levels {
-    fn from(levels: Vec<Vec<Texel>>) -> Self {
+impl<T> From<Vec<Vec<T>>> for Levels<T> {
+    fn from(levels: Vec<Vec<T>>) -> Self {
         levels.into_iter().collect()
     }
 }
@@ -161,6 +168,6 @@ mod tests {
         levels.truncate(2);
         assert_eq!((levels.len(), levels.texels().len()), (2, 5));
         assert_eq!(levels.into_first(), vec![[3; 4]; 3]);
-        assert_eq!(Levels::default().last(), None);
+        assert_eq!(<Levels>::default().last(), None);
     }
 }

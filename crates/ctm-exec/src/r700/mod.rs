@@ -364,6 +364,12 @@ pub trait Memory: Sync {
         None
     }
 
+    /// The same of a texture whose elements are fractions of 255: its bytes; `None` (the default) also where [`Self::texels`] has them.
+    fn byte_texels(&self, id: u8, level: u32) -> Option<&[[u8; 4]]> {
+        let _ = (id, level);
+        None
+    }
+
     /// The arrays that back these textures and targets, for engines that read and write all of a launch themselves; `None` (the default) when
     /// they have to ask.
     ///

@@ -1,5 +1,6 @@
 //! Buffers, textures and samplers as plain structures, and a memory made of them.
 
+pub use super::convert::texel_of_bytes;
 use super::formats::Format;
 pub use super::levels::Levels;
 use super::{Cells, Direct, Elements, Exports, Memory, Space, Target, Texels, VertexEvent, Written};
@@ -273,6 +274,7 @@ pub(super) struct Inputs<'a> {
     constants: &'a BTreeMap<u8, Vec<[u32; 4]>>,
     buffers: &'a BTreeMap<u8, BufferData>,
     textures: &'a BTreeMap<u8, Image>,
+    byte_texels: &'a BTreeMap<u8, Levels<[u8; 4]>>,
     samplers: &'a BTreeMap<u8, Sampler>,
     spaces: &'a BTreeMap<Space, Vec<u32>>,
     alternate: Option<&'a Arrays>,
@@ -288,6 +290,8 @@ pub struct Arrays {
     pub buffers: BTreeMap<u8, BufferData>,
     /// Textures by resource.
     pub textures: BTreeMap<u8, Image>,
+    /// The texels of some of them as bytes: the same fractions of 255, for [`Memory::byte_texels`].
+    pub byte_texels: BTreeMap<u8, Levels<[u8; 4]>>,
     /// Samplers.
     pub samplers: BTreeMap<u8, Sampler>,
     /// Memories of MEM instructions, in dwords.
@@ -391,16 +395,23 @@ impl Memory for Arrays {
         self.inputs().level(id, level)
     }
 
+    fn byte_texels(&self, id: u8, level: u32) -> Option<&[[u8; 4]]> {
+        self.inputs().bytes_of_level(id, level)
+    }
+
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
         if self.lends_nothing || self.lanes.is_some() {
             return None;
         }
         // Targets are mapped for writing, all others for reading.
-        let Self { constants, buffers, textures: images, samplers, spaces, alternate, targets: lent, .. } = self;
+        let Self {
+            constants, buffers, textures: images, byte_texels, samplers, spaces, alternate, targets: lent, ..
+        } = self;
         let inputs = Inputs {
             constants,
             buffers,
             textures: images,
+            byte_texels,
             samplers,
             spaces,
             alternate: alternate.as_deref(),
@@ -420,6 +431,11 @@ impl Memory for Arrays {
         let of = |id: &u8| {
             let image = images.get(id)?;
             let Texture { width, height, .. } = image.texture;
+            if let Some(bytes) = byte_texels.get(id) {
+                let form = crate::arrays::Form::Bytes { swapped: false };
+                let of = Elements { form, ..elements(width, height) };
+                return Some(of.with(Texels::Bytes(bytes.first()?.as_flattened())));
+            }
             Some(elements(width, height).with(Texels::Dwords(image.levels.first()?)))
         };
         let textures = textures.iter().map(of).collect::<Option<_>>()?;
@@ -444,8 +460,14 @@ impl<'a> Inputs<'a> {
     }
 
     fn level(&self, id: u8, level: u32) -> Option<&'a [[u32; 4]]> {
-        let image = self.textures.get(&id).filter(|_| !self.lends_nothing)?;
+        let is_lent = !self.lends_nothing && !self.byte_texels.contains_key(&id);
+        let image = self.textures.get(&id).filter(|_| is_lent)?;
         image.levels.get(level as usize)
+    }
+
+    fn bytes_of_level(&self, id: u8, level: u32) -> Option<&'a [[u8; 4]]> {
+        let levels = self.byte_texels.get(&id).filter(|_| !self.lends_nothing)?;
+        levels.get(level as usize)
     }
 }
 
@@ -455,6 +477,7 @@ impl Arrays {
             constants: &self.constants,
             buffers: &self.buffers,
             textures: &self.textures,
+            byte_texels: &self.byte_texels,
             samplers: &self.samplers,
             spaces: &self.spaces,
             alternate: self.alternate.as_deref(),
@@ -549,6 +572,10 @@ impl Memory for Inputs<'_> {
 
     fn texels(&self, id: u8, level: u32) -> Option<&[[u32; 4]]> {
         self.level(id, level)
+    }
+
+    fn byte_texels(&self, id: u8, level: u32) -> Option<&[[u8; 4]]> {
+        self.bytes_of_level(id, level)
     }
 }
 

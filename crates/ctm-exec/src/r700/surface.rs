@@ -3,7 +3,7 @@
 //! Levels follow each other, in each the slices (layers, faces), in each the rows; nothing is padded, but a row of one-bit texels begins at a
 //! byte and compressed blocks are whole. Element layouts are in `formats`; here are the formats whose texels share bytes.
 
-use super::convert::{Change, Converter, Selected};
+use super::convert::{Change, Converter, Selected, SelectedBytes};
 use super::formats::{Elements, Format, elements, size_bytes};
 use super::resources::{AS_THEY_ARE, Image, Levels, Texture, TextureKind};
 use ctm_isa::r700::ops::{DataFormat, FormatComp, NumFormat, Sel};
@@ -70,13 +70,33 @@ impl std::fmt::Display for SurfaceError {
 impl std::error::Error for SurfaceError {}
 
 /// A conversion of rows of a [`Surface`]'s texels.
-pub struct Rows(Selected);
+pub struct Rows {
+    of: Selected,
+    select: [Sel; 4],
+    one: u32,
+}
+
+/// The same to fractions of 255: see [`Rows::bytes`].
+pub struct ByteRows(SelectedBytes);
+
+impl ByteRows {
+    /// Converts texels that follow each other, as many as there are of both.
+    pub fn write(&self, bytes: &[u8], to: &mut [[u8; 4]]) {
+        self.0.write(bytes, to);
+    }
+}
 
 impl Rows {
+    /// The conversion to bytes that are fractions of 255, if it changes no element.
+    #[must_use]
+    pub fn bytes(&self) -> Option<ByteRows> {
+        self.of.bytes(self.select, self.one).map(ByteRows)
+    }
+
     /// Converts texels that follow each other, as many as there are of both.
     pub fn write(&self, bytes: &[u8], to: &mut [[u32; 4]]) {
         // Formats that are not done were refused when it was made.
-        let written = self.0.write(bytes, to);
+        let written = self.of.write(bytes, to);
         debug_assert!(written.is_ok(), "{written:?}");
     }
 }
@@ -176,7 +196,7 @@ impl Surface {
                 rest = after;
                 if let Some(rows) = &own {
                     let first = texels.len();
-                    texels.resize(first + slice.len() / rows.0.item_bytes(), [0; 4]);
+                    texels.resize(first + slice.len() / rows.of.item_bytes(), [0; 4]);
                     rows.write(slice, &mut texels[first..]);
                     continue;
                 }
@@ -200,7 +220,8 @@ impl Surface {
         let items = self.bytes()? / bytes as u64;
         let change = self.gamma.then_some((|n, bits| if n < 3 { linear_bits(bits) } else { bits }) as Change);
         let of = Converter::new(self.format, items, change).map_err(|_| self.refused())?;
-        Ok(Some(Rows(Selected::new(of, select, self.one()))))
+        let one = self.one();
+        Ok(Some(Rows { of: Selected::new(of, select, one), select, one }))
     }
 
     /// The bits of 1 as an instruction sees it: an integer of formats of integers.

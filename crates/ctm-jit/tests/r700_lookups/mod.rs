@@ -3,7 +3,7 @@
 
 use super::*;
 use ctm_exec::r700::formats::Format;
-use ctm_exec::r700::resources::AS_THEY_ARE;
+use ctm_exec::r700::resources::{AS_THEY_ARE, Levels, texel_of_bytes};
 use ctm_isa::r700::ops::{DataFormat, Sel};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -242,7 +242,7 @@ fn levels_of_two_dimensional_textures() {
     programs.retain(|(name, _)| ops.contains(&name.as_str()));
     assert_eq!(programs.len(), ops.len());
     let wraps = [Wrap::Clamp, Wrap::Repeat, Wrap::Mirror];
-    let mut ran = 0;
+    let (mut ran, mut of_bytes) = (0, 0);
     for number in 0..3 * 4 * 9 * 2 {
         let mut case = case(r);
         let pick = |part: usize, count: usize| number / part % count;
@@ -262,7 +262,12 @@ fn levels_of_two_dimensional_textures() {
             let texels = texture.size(level).iter().product::<u32>();
             (0..texels).map(|_| std::array::from_fn(|_| (r.below(256) as f32 / 255.0).to_bits())).collect()
         });
-        case.memory.textures.insert(0, Image { levels: levels.collect(), texture });
+        let image = Image { levels: levels.collect(), texture };
+        if r.one_in(2) {
+            case.memory.byte_texels.extend(bytes_of(&image).map(|bytes| (0, bytes)));
+            of_bytes += case.memory.byte_texels.len();
+        }
+        case.memory.textures.insert(0, image);
         case.memory.samplers.insert(0, sampler);
         if number % 2 == 0 {
             // Coordinates of a picture: quads have one level.
@@ -278,6 +283,7 @@ fn levels_of_two_dimensional_textures() {
         ran += u32::from(check(&case, program, &engines, &|| format!("{name}, {width} x {height}, {sampler:?}")));
     }
     assert_eq!(ran, 216);
+    assert!(of_bytes > 80, "{of_bytes} textures of bytes");
 }
 
 /// Compares one of the programs with textures and samplers of this number; returns whether the reference interpreter
@@ -288,7 +294,11 @@ pub(super) fn levels(engines: &[Jit], programs: &[(String, Program)], seed: u64,
     let kind = KINDS[seed as usize % 7];
     let sampler = sampler(r, seed);
     case.memory.samplers.insert(0, sampler);
-    case.memory.textures.insert(0, image(r, kind));
+    let image = image(r, kind);
+    if r.one_in(2) {
+        case.memory.byte_texels.extend(bytes_of(&image).map(|bytes| (0, bytes)));
+    }
+    case.memory.textures.insert(0, image);
     if r.one_in(3) {
         // Coordinates that vary slowly, as those of pictures do.
         case.planes[0].di = [0.03, 0.001, 1.0, 0.0];
@@ -368,6 +378,15 @@ fn stores_at_an_index_of_many_registers() {
 /// Whether coordinates are whole numbers.
 fn is_whole(op: &str) -> bool {
     op.starts_with("LD") || op.starts_with("GET_TEXTURE_RESINFO")
+}
+
+/// The texels of a texture as bytes, if all are fractions of 255.
+fn bytes_of(image: &Image) -> Option<Levels<[u8; 4]>> {
+    let bytes = |texel: &[u32; 4]| {
+        let bytes = texel.map(|bits| (f32::from_bits(bits) * 255.0).round() as u8);
+        (texel_of_bytes(bytes) == *texel).then_some(bytes)
+    };
+    image.levels.iter().map(|level| level.iter().map(bytes).collect::<Option<Vec<_>>>()).collect()
 }
 
 /// A texture with some of its mipmap levels.

@@ -14,7 +14,7 @@ use crate::runtime::wavefronts::Done;
 use crate::runtime::worker::{Job, Worker};
 use crate::tests::guarded::Guarded;
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::r700::resources::{Compare, Filter, Image, MipFilter, TextureKind, Wrap};
+use ctm_exec::r700::resources::{Compare, Filter, Image, MipFilter, TextureKind, Wrap, texel_of_bytes};
 use ctm_exec::r700::{
     Arrays, Buffer, Constants, Exports, Launch, LoopConstant, Memory, Plane, Sampler, Space, Texture, VertexEvent,
     Written,
@@ -30,6 +30,7 @@ struct Walls {
     arrays: Arrays,
     /// By texture and level.
     texels: BTreeMap<(u8, u32), Guarded<[u32; 4]>>,
+    byte_texels: BTreeMap<(u8, u32), Guarded<[u8; 4]>>,
     items: BTreeMap<u8, Guarded<u8>>,
 }
 
@@ -89,6 +90,10 @@ impl Memory for Walls {
     fn texels(&self, id: u8, level: u32) -> Option<&[[u32; 4]]> {
         self.texels.get(&(id, level)).map(|texels| &**texels)
     }
+
+    fn byte_texels(&self, id: u8, level: u32) -> Option<&[[u8; 4]]> {
+        self.byte_texels.get(&(id, level)).map(|texels| &**texels)
+    }
 }
 
 /// A texture of some kind; half of them are pictures of one level, which code looks up in another way than levels.
@@ -122,11 +127,24 @@ fn image(r: &mut Random) -> Image {
 }
 
 fn memory(r: &mut Random) -> Walls {
-    let mut walls = Walls { arrays: Arrays::default(), texels: BTreeMap::new(), items: BTreeMap::new() };
+    let mut walls = Walls {
+        arrays: Arrays::default(),
+        texels: BTreeMap::new(),
+        byte_texels: BTreeMap::new(),
+        items: BTreeMap::new(),
+    };
     for id in 0..RESOURCES {
-        let image = image(r);
-        for (level, texels) in (0..).zip(image.levels.iter()) {
-            walls.texels.insert((id, level), Guarded::of(texels));
+        let mut image = image(r);
+        let are_bytes = r.one_in(2);
+        for level in 0..image.levels.len() {
+            let (place, texels) = ((id, level as u32), &mut image.levels[level]);
+            if are_bytes {
+                let bytes: Vec<[u8; 4]> = texels.iter().map(|_| r.value().to_le_bytes()).collect();
+                texels.iter_mut().zip(&bytes).for_each(|(texel, bytes)| *texel = texel_of_bytes(*bytes));
+                walls.byte_texels.insert(place, Guarded::of(&bytes));
+            } else {
+                walls.texels.insert(place, Guarded::of(texels));
+            }
         }
         walls.arrays.textures.insert(id, image);
         let filter = r.of(&[Filter::Nearest, Filter::Nearest, Filter::Linear]);

@@ -1,5 +1,6 @@
 //! A draw: programs, their resources, targets, and the call.
 
+use super::converted::TextureImage;
 use super::device::{Device, DrawOptions, Problem};
 use super::joined::{Joined, JoinedBuffer, RESTART};
 use super::memory::{GpuMemory, borrow};
@@ -19,7 +20,7 @@ use ctm_draw::state::{Draw, Indices, InputState, StageProgram, Topology};
 use ctm_draw::{ColourTarget, Counts, DepthTarget, Drawn, Options, StreamBuffer, Targets};
 use ctm_exec::r700::Constants;
 use ctm_exec::r700::formats::{Elements, elements};
-use ctm_exec::r700::resources::Image;
+
 use ctm_isa::r700::ops::DataFormat;
 use ctm_isa::r700::program::Stage as Kind;
 use ctm_isa::table::FieldValue;
@@ -201,7 +202,7 @@ pub(super) struct Part {
     /// The memory that it reads.
     ranges: Vec<(u64, u64)>,
     /// The textures of its lookups, with their contents before the draw.
-    textures: Vec<(u8, Arc<Image>)>,
+    textures: Vec<(u8, Arc<TextureImage>)>,
     /// Large, so that a part is cheap to move.
     constants: Box<Constants>,
 }

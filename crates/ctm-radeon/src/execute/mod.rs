@@ -7,6 +7,7 @@
 //! | `state` | from registers to the state of a draw |
 //! | `resources` | from registers to the resources of programs, and to targets |
 //! | `textures` | textures and samplers, of the words of resources |
+//! | `converted` | their texels, converted |
 //! | `programs` | programs in memory: where they end, their resources |
 //! | `surfaces` | targets that are cached between draws; converted textures |
 //! | `outline` | draws as values: calls, lines of a list, pictures of targets |
@@ -25,6 +26,7 @@
 //! budget. An error of a packet is reported ([`Problem`]), and the next packet runs.
 
 mod commands;
+mod converted;
 mod counters;
 mod device;
 mod draws;

@@ -1,5 +1,6 @@
 //! Resources of programs: constant buffers, buffers, textures and samplers; and the targets of draws.
 
+use super::converted::TextureImage;
 use super::memory::{GpuMemory, available};
 use super::programs::Lookup;
 use super::registers::Registers;
@@ -13,7 +14,6 @@ use crate::table::{bit, set_bits};
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
 use ctm_exec::engine::{MemoryFault, Position};
 use ctm_exec::r700::formats::Format;
-use ctm_exec::r700::resources::Image;
 use ctm_exec::r700::{Buffer, Exports, Memory, Sampler, Space, Texture, VertexEvent, Written};
 use ctm_isa::r700::ops::{DataFormat, EndianSwap, FormatComp, NumFormat, SrfMode};
 use ctm_isa::table::FieldValue;
@@ -68,7 +68,7 @@ fn border(registers: &Registers, set: Set, n: u32) -> [u32; 4] {
 pub(super) struct Bound<'m> {
     constants: [Option<&'m [u8]>; 16],
     buffers: Vec<(u8, Buffer, &'m [u8])>,
-    textures: Vec<(u8, Arc<Image>)>,
+    textures: Vec<(u8, Arc<TextureImage>)>,
     samplers: Vec<(u8, Sampler)>,
 }
 
@@ -109,7 +109,7 @@ pub(super) fn convert_textures(
     wanted: &Wanted,
     memory: &dyn GpuMemory,
     surfaces: &mut Surfaces,
-) -> Result<Vec<(u8, Arc<Image>)>, Error> {
+) -> Result<Vec<(u8, Arc<TextureImage>)>, Error> {
     let mut all = Vec::new();
     for &Lookup { texture: id, compares, .. } in &wanted.textures {
         let words = registers.resource(set.first_resource() + u32::from(id));
@@ -122,7 +122,7 @@ pub(super) fn convert_textures(
         }
         let named = |error: Error| Error::new(error.kind, format!("texture {id}: {}", error.message));
         let of = TextureWords::of(&words).map_err(named)?;
-        let image = of.image(memory, compares).map_err(named)?;
+        let image = of.converted(memory, compares).map_err(named)?;
         let image = Arc::new(image);
         all.push((id, image.clone()));
         surfaces.keep_texture(memory, (words, compares), of.ranges(), image);
@@ -137,7 +137,7 @@ impl<'m> Bound<'m> {
         set: Set,
         wanted: &Wanted,
         memory: &'m dyn GpuMemory,
-        textures: &[(u8, Arc<Image>)],
+        textures: &[(u8, Arc<TextureImage>)],
     ) -> Result<Self, Error> {
         let textures = textures.to_vec();
         let mut bound = Self { constants: [None; 16], buffers: Vec::new(), textures, samplers: Vec::new() };
@@ -179,7 +179,7 @@ impl<'m> Bound<'m> {
         self.buffers.iter().find(|of| of.0 == id)
     }
 
-    fn image(&self, id: u8) -> Option<&Image> {
+    fn image(&self, id: u8) -> Option<&TextureImage> {
         self.textures.iter().find(|of| of.0 == id).map(|of| of.1.as_ref())
     }
 }
@@ -221,12 +221,8 @@ impl Memory for Bound<'_> {
         self.samplers.iter().find(|of| of.0 == id).map(|of| of.1)
     }
 
-    fn texel(&self, id: u8, level: u32, [x, y, z]: [u32; 3]) -> Result<[u32; 4], MemoryFault> {
-        let texel = self.image(id).and_then(|image| {
-            let [width, height, _] = image.texture.size(level);
-            let at = (z as usize * height as usize + y as usize) * width as usize + x as usize;
-            image.levels.get(level as usize)?.get(at).copied()
-        });
+    fn texel(&self, id: u8, level: u32, at: [u32; 3]) -> Result<[u32; 4], MemoryFault> {
+        let texel = self.image(id).and_then(|image| image.texel(level, at));
         texel.ok_or_else(|| refused("a texture", "this texel lies outside it"))
     }
 
@@ -259,7 +255,11 @@ impl Memory for Bound<'_> {
     }
 
     fn texels(&self, id: u8, level: u32) -> Option<&[[u32; 4]]> {
-        self.image(id)?.levels.get(level as usize)
+        self.image(id)?.dwords(level)
+    }
+
+    fn byte_texels(&self, id: u8, level: u32) -> Option<&[[u8; 4]]> {
+        self.image(id)?.bytes(level)
     }
 }
 

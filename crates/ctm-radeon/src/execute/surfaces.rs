@@ -3,9 +3,9 @@
 //! A draw writes its targets while it reads other memory. Where they lie apart, targets are borrowed (`memory`). Otherwise they are taken out of memory, and go back before anything
 //! else touches those bytes; draws that follow each other with the same targets then take nothing and bring nothing back.
 
+use super::converted::TextureImage;
 use super::memory::{BufferId, GpuMemory};
 use super::textures::TextureWords;
-use ctm_exec::r700::resources::Image;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ struct Converted {
     own: [Option<BufferId>; 2],
     /// When it was asked for: see [`Surfaces::uses`].
     last_use: u64,
-    image: Arc<Image>,
+    image: Arc<TextureImage>,
 }
 
 /// A range of memory that was read, and its bytes then.
@@ -41,8 +41,8 @@ struct ReadRange {
     bytes: Vec<u8>,
 }
 
-/// Most texels of converted textures in the cache, the largest not counted, and most textures.
-const MOST_TEXELS: usize = 1 << 25;
+/// Most bytes of converted textures in the cache, the largest not counted, and most textures.
+const MOST_BYTES: usize = 1 << 29;
 const MOST_TEXTURES: usize = 1024;
 
 /// Cached targets and textures.
@@ -50,7 +50,8 @@ const MOST_TEXTURES: usize = 1024;
 pub(super) struct Surfaces {
     held: Vec<Held>,
     converted: Vec<Converted>,
-    texels: usize,
+    /// Bytes of all of their texels.
+    size_bytes: usize,
     /// How often textures were asked for.
     uses: u64,
     /// The memory of textures by their words: to decode these takes as long as a small draw.
@@ -120,7 +121,12 @@ impl Surfaces {
     }
 
     /// A converted texture, if memory still has the bytes that it was read from. Cached targets in its ranges were written back before.
-    pub(super) fn texture(&mut self, memory: &dyn GpuMemory, words: &[u32; 7], compared: bool) -> Option<Arc<Image>> {
+    pub(super) fn texture(
+        &mut self,
+        memory: &dyn GpuMemory,
+        words: &[u32; 7],
+        compared: bool,
+    ) -> Option<Arc<TextureImage>> {
         let at = self.converted.iter().position(|of| of.words == *words && of.compared == compared)?;
         self.uses += 1;
         let of = &mut self.converted[at];
@@ -134,7 +140,7 @@ impl Surfaces {
             return Some(of.image.clone());
         }
         let gone = self.converted.remove(at);
-        self.texels -= texels(&gone.image);
+        self.size_bytes -= gone.image.size_bytes();
         None
     }
 
@@ -144,19 +150,19 @@ impl Surfaces {
         memory: &dyn GpuMemory,
         (words, compared): ([u32; 7], bool),
         ranges: [(u64, u64); 2],
-        image: Arc<Image>,
+        image: Arc<TextureImage>,
     ) {
-        let count = texels(&image);
+        let size = image.size_bytes();
         // One may be larger than the limit for all others together: it is cached besides them.
-        let largest = |of: &[Converted]| of.iter().map(|of| texels(&of.image)).max().unwrap_or(0).max(count);
+        let largest = |of: &[Converted]| of.iter().map(|of| of.image.size_bytes()).max().unwrap_or(0).max(size);
         while !self.converted.is_empty()
-            && (self.texels + count - largest(&self.converted) > MOST_TEXELS || self.converted.len() >= MOST_TEXTURES)
+            && (self.size_bytes + size - largest(&self.converted) > MOST_BYTES || self.converted.len() >= MOST_TEXTURES)
         {
             let oldest = (0..self.converted.len()).min_by_key(|&at| self.converted[at].last_use).unwrap_or(0);
             let gone = self.converted.swap_remove(oldest);
-            self.texels -= texels(&gone.image);
+            self.size_bytes -= gone.image.size_bytes();
         }
-        self.texels += count;
+        self.size_bytes += size;
         let of = |range: (u64, u64)| memory.bytes(range.0, range.1).unwrap_or_default().to_vec();
         let from = ranges.map(|range| ReadRange { range, bytes: of(range) });
         self.uses += 1;
@@ -210,10 +216,6 @@ impl ReadRange {
     }
 }
 
-fn texels(image: &Image) -> usize {
-    image.levels.texels().len()
-}
-
 fn store(memory: &mut dyn GpuMemory, held: &Held) {
     if let Some(bytes) = memory.bytes_mut(held.address, held.bytes.len() as u64) {
         bytes.copy_from_slice(&held.bytes);
@@ -259,7 +261,7 @@ mod tests {
         let (words, of) = loop {
             let words = words(&mut r);
             let Ok(of) = TextureWords::of(&words) else { continue };
-            let images = [0, 0x55, 0xaa, 0x33, 0x77].map(|by| of.image(&filled(by), false).ok());
+            let images = [0, 0x55, 0xaa, 0x33, 0x77].map(|by| of.converted(&filled(by), false).ok());
             let differ = |n: usize| images[n].is_some() && images[..n].iter().all(|other| *other != images[n]);
             if (0..images.len()).all(differ) {
                 break (words, of);
@@ -267,7 +269,7 @@ mod tests {
         };
         let mut memory = filled(0);
         let mut surfaces = Surfaces::default();
-        let before = of.image(&memory, false).unwrap();
+        let before = of.converted(&memory, false).unwrap();
         surfaces.keep_texture(&memory, (words, false), of.ranges(), Arc::new(before));
         let range = of.ranges()[0];
         let change = |surfaces: &mut Surfaces, memory: &mut Owned, by: u8| {
@@ -275,7 +277,7 @@ mod tests {
             memory.bytes_mut(range.0, range.1).unwrap().fill(by);
         };
         let is_new = |surfaces: &mut Surfaces, memory: &Owned| {
-            let new = of.image(memory, false).unwrap();
+            let new = of.converted(memory, false).unwrap();
             surfaces.texture(memory, &words, false).is_some_and(|kept| *kept == new)
         };
         change(&mut surfaces, &mut memory, 0x55);
@@ -306,7 +308,7 @@ mod tests {
             for start in [0, 1 << 20] {
                 memory.insert(start, (0..1 << 20).map(|_| r.below(256) as u8).collect());
             }
-            let Ok(before) = of.image(&memory, false) else { continue };
+            let Ok(before) = of.converted(&memory, false) else { continue };
             surfaces.keep_texture(&memory, (words, false), of.ranges(), Arc::new(before.clone()));
             // The host writes a byte of level 0, and the texture is requested twice.
             surfaces.bring_back_all(&mut memory);
@@ -314,7 +316,7 @@ mod tests {
             if let Some(byte) = memory.bytes_mut(start + r.below(bytes as usize) as u64, 1) {
                 byte[0] ^= 0x80;
             }
-            let after = of.image(&memory, false).unwrap_or_else(|e| panic!("case {case}: {e}"));
+            let after = of.converted(&memory, false).unwrap_or_else(|e| panic!("case {case}: {e}"));
             for _ in 0..2 {
                 let kept =
                     surfaces.texture(&memory, &words, false).unwrap_or_else(|| panic!("case {case}: it is gone"));

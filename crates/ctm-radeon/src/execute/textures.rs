@@ -1,6 +1,5 @@
 //! Textures and samplers, of the words that resources hold.
 
-use super::memory::GpuMemory;
 use crate::Error;
 use crate::registers::resource;
 use crate::table::{from_256, one_bit, signed};
@@ -8,11 +7,10 @@ use ctm_draw::layout::{ArrayMode, Layout, Tiling};
 use ctm_draw::levels::{Extent, Level, levels};
 use ctm_exec::r700::Sampler;
 use ctm_exec::r700::formats::Format;
-use ctm_exec::r700::resources::{AS_THEY_ARE, Compare, Filter, Image, Levels, MipFilter, TextureKind, Wrap};
-use ctm_exec::r700::surface::{LARGEST, Rows, Surface};
+use ctm_exec::r700::resources::{Compare, Filter, MipFilter, TextureKind, Wrap};
+use ctm_exec::r700::surface::{LARGEST, Surface};
 use ctm_isa::r700::ops::{DataFormat, EndianSwap, FormatComp, NumFormat, Sel, SrfMode};
 use ctm_isa::table::FieldValue;
-use std::ops::Range;
 
 /// The words of a texture, decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,39 +29,7 @@ pub struct TextureWords {
     pub mixed_signs: bool,
 }
 
-/// Rows of a part where rows are contiguous: those of a tile.
-const BAND: u32 = 8;
-
-/// A part of a texture's memory that can be converted separately.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TexturePart {
-    /// Which of the [ranges](TextureWords::ranges) holds it.
-    pub(super) range: usize,
-    /// Its bytes there.
-    pub(super) bytes: Range<usize>,
-    /// The view's place in memory; `None`: nothing of it exists.
-    place: Option<ViewElements>,
-}
-
-/// Elements of a view.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct ViewElements {
-    level: u32,
-    slice: u32,
-    /// `None`: all.
-    rows: Option<Range<u32>>,
-}
-
-/// The conversion of a texture's texels: made once for all of its parts.
-pub(super) struct Conversion {
-    /// Of rows; `None` where texels share bytes.
-    rows: Option<Rows>,
-    selects: [Sel; 4],
-    /// Elements of the rows that are being converted.
-    elements: Vec<u8>,
-}
-
-fn unsupported(error: impl ToString) -> Error {
+pub(super) fn unsupported(error: impl ToString) -> Error {
     Error::new("unsupported-texture", error.to_string())
 }
 
@@ -221,230 +187,6 @@ impl TextureWords {
         }
         ranges
     }
-
-    /// The conversion of its texels. `compared`: as for [`Self::image`].
-    ///
-    /// # Errors
-    /// The texture cannot be read.
-    pub(super) fn conversion(&self, compared: bool) -> Result<Conversion, Error> {
-        if self.mixed_signs {
-            return Err(unsupported("textures whose elements have different signs are not read"));
-        }
-        self.surface.bytes().map_err(unsupported)?;
-        let selects = if compared { AS_THEY_ARE } else { self.selects };
-        let rows = self.surface.rows(selects).map_err(unsupported)?;
-        Ok(Conversion { rows, selects, elements: Vec::new() })
-    }
-
-    /// The texture with its texels. Texels after the end of memory are 0. `compared`: elements stay in the order of memory, as the first one is
-    /// compared before any is selected.
-    ///
-    /// # Errors
-    /// The texture cannot be read.
-    pub fn image(&self, memory: &dyn GpuMemory, compared: bool) -> Result<Image, Error> {
-        let mut conversion = self.conversion(compared)?;
-        let mut texture = self.surface.texture().map_err(unsupported)?;
-        let texels = |level| texture.size(level).map(|size| size as usize).iter().product::<usize>();
-        let counts: Vec<usize> = (0..self.surface.levels).map(texels).collect();
-        let mut levels = Levels::with_capacity(counts.iter().sum::<usize>() * self.samples as usize);
-        for _ in 0..self.samples {
-            counts.iter().for_each(|&count| levels.push(std::iter::repeat_n([0; 4], count)));
-        }
-        (texture.samples, texture.levels, texture.compared) =
-            (self.samples, self.surface.levels * self.samples, self.selects);
-        let mut image = Image { texture, levels };
-        for (n, (_, level)) in (0..self.surface.levels).zip(self.levels.iter().skip(self.first[0] as usize)) {
-            for slice in 0..self.slices(level) {
-                self.convert(&mut image, memory, &mut conversion, &ViewElements { level: n, slice, rows: None })?;
-            }
-        }
-        Ok(image)
-    }
-
-    /// The parts of the [ranges](Self::ranges) that can be converted separately: rows that are contiguous in memory, or slices.
-    pub(super) fn parts(&self) -> Vec<TexturePart> {
-        let ranges = self.ranges();
-        let mut parts = Vec::new();
-        for (n, (address, level)) in (0..).zip(&self.levels) {
-            let range = usize::from(n > 0);
-            let slice_bytes = level.layout.slice_bytes();
-            let in_view = u32::checked_sub(n, self.first[0]);
-            let height = (self.surface.height >> in_view.unwrap_or(0)).max(1);
-            let band = level.layout.bytes_of_rows(BAND).filter(|_| self.samples == 1 && level.size[1] == height);
-            let slices = self.slices(level);
-            for slice in 0..level.slices {
-                let slice_in_view = slice.checked_sub(self.first[1]).filter(|&slice| slice < slices);
-                let place = in_view.zip(slice_in_view);
-                let start = address.wrapping_sub(ranges[range].0) + slice_bytes * u64::from(slice);
-                let bytes = band.unwrap_or(slice_bytes).max(1);
-                for (row, from) in (0..).step_by(BAND as usize).zip((0..slice_bytes).step_by(bytes as usize)) {
-                    let rows = band.map(|_| row..row + BAND);
-                    let to = (from + bytes).min(slice_bytes);
-                    let of = [start + from, start + to].map(|at| usize::try_from(at).unwrap_or(usize::MAX));
-                    parts.push(TexturePart {
-                        range,
-                        bytes: of[0]..of[1],
-                        place: place.map(|(level, slice)| ViewElements { level, slice, rows }),
-                    });
-                }
-            }
-        }
-        parts
-    }
-
-    /// Converts a part again.
-    ///
-    /// # Errors
-    /// The texture cannot be read.
-    pub(super) fn convert_part(
-        &self,
-        image: &mut Image,
-        memory: &dyn GpuMemory,
-        conversion: &mut Conversion,
-        part: &TexturePart,
-    ) -> Result<(), Error> {
-        part.place.as_ref().map_or(Ok(()), |place| self.convert(image, memory, conversion, place))
-    }
-
-    fn convert(
-        &self,
-        image: &mut Image,
-        memory: &dyn GpuMemory,
-        conversion: &mut Conversion,
-        place: &ViewElements,
-    ) -> Result<(), Error> {
-        let &ViewElements { level, slice, ref rows } = place;
-        let [width, height, _] = image.texture.size(level);
-        let texels = rows.clone().map_or(0..height, |rows| rows.start.min(height)..rows.end.min(height));
-        let lines = texels.end - texels.start;
-        if lines == 0 {
-            return Ok(());
-        }
-        let first = (slice as usize * height as usize + texels.start as usize) * width as usize;
-        let count = width as usize * lines as usize;
-        for sample in 0..self.samples {
-            let of_level = image.levels.get_mut((sample * self.surface.levels + level) as usize);
-            let Some(to) = of_level.and_then(|texels| texels.get_mut(first..first + count)) else { continue };
-            let elements = &mut conversion.elements;
-            self.read_rows(memory, sample, (level, slice), rows.clone().unwrap_or(0..u32::MAX), elements);
-            if let Some(rows) = &conversion.rows {
-                rows.write(elements, to);
-                continue;
-            }
-            let (kind, selects) = (TextureKind::TwoD, conversion.selects);
-            let surface = Surface { kind, width, height: lines, depth: 1, levels: 1, ..self.surface };
-            let found = surface.image(elements).map_err(unsupported)?;
-            to.copy_from_slice(found.levels.texels());
-            if selects != AS_THEY_ARE {
-                to.iter_mut().for_each(|texel| *texel = self.selected(selects, *texel));
-            }
-        }
-        Ok(())
-    }
-
-    /// Slices of a level that the view has.
-    fn slices(&self, level: &Level) -> u32 {
-        if self.surface.kind == TextureKind::ThreeD { level.size[2] } else { self.surface.depth }
-    }
-
-    /// Reads the elements of rows of one sample: of a level and a slice of the view. Those after the end of memory are 0.
-    fn read_rows(
-        &self,
-        memory: &dyn GpuMemory,
-        sample: u32,
-        (level, slice): (u32, u32),
-        part: Range<u32>,
-        to: &mut Vec<u8>,
-    ) {
-        to.clear();
-        let Some((address, level)) = self.levels.get((self.first[0] + level) as usize) else { return };
-        let (layout, slice) = (&level.layout, slice + self.first[1]);
-        let (bytes, slice_bytes) = (layout.element_bytes as usize, layout.slice_bytes());
-        let (columns, lines) = (level.size[0], part.start..level.size[1].min(part.end));
-        let row_bytes = columns as usize * bytes;
-        to.resize(row_bytes * lines.len(), 0);
-        if to.is_empty() {
-            return;
-        }
-        // A slice of 2D tiles is contiguous, so each is found by itself.
-        let before = slice_bytes * u64::from(slice);
-        let whole = memory.bytes(address.saturating_add(before), slice_bytes);
-        let rows = to.chunks_exact_mut(row_bytes).zip(lines.clone());
-        match (whole, layout.tile(sample)) {
-            (Some(whole), _) if layout.mode == ArrayMode::Linear && layout.samples == 1 => {
-                for (row, y) in rows {
-                    let from = (u64::from(y) * u64::from(layout.pitch)) as usize * bytes;
-                    if let Some(elements) = whole.get(from..from + row_bytes) {
-                        row.copy_from_slice(elements);
-                    }
-                }
-            }
-            (Some(whole), Some(tile)) => {
-                let of_tile = |x: u32, y: u32| (layout.offset(x, y / 8 * 8, slice, sample) - before) as usize;
-                match bytes {
-                    1 => untile::<1>(whole, &tile, lines, to, of_tile),
-                    2 => untile::<2>(whole, &tile, lines, to, of_tile),
-                    4 => untile::<4>(whole, &tile, lines, to, of_tile),
-                    8 => untile::<8>(whole, &tile, lines, to, of_tile),
-                    _ => untile::<16>(whole, &tile, lines, to, of_tile),
-                }
-            }
-            _ => {
-                for (row, y) in rows {
-                    for (element, x) in row.chunks_exact_mut(bytes).zip(0..) {
-                        let at = address.saturating_add(layout.offset(x, y, slice, sample));
-                        if let Some(found) = memory.bytes(at, bytes as u64) {
-                            element.copy_from_slice(found);
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// The elements that a resource selects.
-    fn selected(&self, selects: [Sel; 4], from: [u32; 4]) -> [u32; 4] {
-        selects.map(|select| match select {
-            Sel::X => from[0],
-            Sel::Y => from[1],
-            Sel::Z => from[2],
-            Sel::W => from[3],
-            Sel::One => self.surface.one(),
-            Sel::Zero | Sel::Mask => 0,
-        })
-    }
-}
-
-/// Copies elements of `BYTES` bytes out of tiles of 8x8 into consecutive rows. `tile`: the offsets of a tile's elements from its first one;
-/// `first`: the offset in the slice of the tile with a column and row. Elements after the slice's end stay.
-fn untile<const BYTES: usize>(
-    slice: &[u8],
-    tile: &[u32; 64],
-    lines: Range<u32>,
-    to: &mut [u8],
-    first: impl Fn(u32, u32) -> usize,
-) {
-    let to = to.as_chunks_mut::<BYTES>().0;
-    let columns = to.len() / lines.len().max(1);
-    let mut y = lines.start;
-    while y < lines.end {
-        // Rows of this tile.
-        let end = (y / 8 * 8 + 8).min(lines.end);
-        for (x, column) in (0..).step_by(8).zip((0..columns).step_by(8)) {
-            let elements = slice.get(first(x, y)..).unwrap_or_default();
-            let count = (columns - column).min(8);
-            for y in y..end {
-                let row = &mut to[(y - lines.start) as usize * columns + column..][..count];
-                let places = &tile[y as usize % 8 * 8..][..8];
-                for (element, &place) in row.iter_mut().zip(places) {
-                    if let Some(found) = elements.get(place as usize..).and_then(|rest| rest.first_chunk()) {
-                        *element = *found;
-                    }
-                }
-            }
-        }
-        y = end;
-    }
 }
 
 /// A sampler, of its words and its border colour.
@@ -497,12 +239,11 @@ pub fn sampler(words: &[u32; 3], border: [u32; 4], seamless: bool) -> Result<Sam
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::*;
-    use crate::execute::Buffers;
     use crate::registers::resource::{
         SQ_TEX_RESOURCE_WORD0_0 as Word0, SQ_TEX_RESOURCE_WORD1_0 as Word1, SQ_TEX_RESOURCE_WORD4_0 as Word4,
         SQ_TEX_RESOURCE_WORD5_0 as Word5,
     };
+    use ctm_isa::r700::ops::DataFormat;
     use ctm_testkit::seeded::Random;
 
     /// Words of a texture at address 0 whose levels above the first follow it.
@@ -540,57 +281,5 @@ pub(super) mod tests {
         }
         words[3] = 1 << 12;
         words
-    }
-
-    #[test]
-    fn parts_that_change_are_converted_as_the_whole_is() {
-        let mut r = Random::new(1);
-        let (mut bands, mut slices, mut kept) = (0, 0, 0);
-        for case in 0..400 {
-            let words = words(&mut r);
-            let Ok(of) = TextureWords::of(&words) else { continue };
-            let mut memory = Buffers::default();
-            memory.insert(0, (0..1 << 20).map(|_| r.below(256) as u8).collect());
-            memory.insert(1 << 20, (0..1 << 20).map(|_| r.below(256) as u8).collect());
-            let compared = r.below(4) == 0;
-            let Ok(mut image) = of.image(&memory, compared) else { continue };
-            let Ok(mut conversion) = of.conversion(compared) else { continue };
-            let mut before = memory.clone();
-            for (address, bytes) in of.ranges() {
-                for _ in 0..3 {
-                    let at = address + r.below(bytes.max(1) as usize) as u64;
-                    if let Some(byte) = memory.bytes_mut(at, 1) {
-                        byte[0] ^= 0xff;
-                    }
-                }
-            }
-            for part in of.parts() {
-                let start = of.ranges()[part.range].0 + part.bytes.start as u64;
-                let length = part.bytes.len() as u64;
-                let same = memory.bytes(start, length) == before.bytes(start, length);
-                kept += u32::from(same);
-                if !same {
-                    of.convert_part(&mut image, &memory, &mut conversion, &part)
-                        .unwrap_or_else(|e| panic!("case {case}: {e}"));
-                    let rows = part.place.as_ref().map(|place| place.rows.is_some());
-                    bands += u32::from(rows == Some(true));
-                    slices += u32::from(rows == Some(false));
-                    let new = memory.bytes(start, length).map(<[u8]>::to_vec);
-                    if let (Some(old), Some(new)) = (before.bytes_mut(start, length), new) {
-                        old.copy_from_slice(&new);
-                    }
-                }
-            }
-            let whole = of.image(&memory, compared).unwrap_or_else(|e| panic!("case {case}: {e}"));
-            assert!(image == whole, "case {case}: {of:?}");
-            for (address, bytes) in of.ranges() {
-                assert_eq!(
-                    memory.bytes(address, bytes),
-                    before.bytes(address, bytes),
-                    "case {case}: every byte is in a part"
-                );
-            }
-        }
-        assert!(bands > 50 && slices > 50 && kept > 500, "{bands} {slices} {kept}");
     }
 }

@@ -1,10 +1,10 @@
 //! Lookups in mapped arrays, in the portable machine.
 
 use crate::codegen::portable::rows::{LANES, Row, canonical, fused, lanes_where, map, map2, store};
-use crate::launch::wavefronts::bindings::{Texels, is_plain_sample};
+use crate::launch::wavefronts::bindings::{BYTES, Texels, is_plain_sample};
 use ctm_exec::float::{ONE, flush, number};
 use ctm_exec::r700::Texels as Data;
-use ctm_exec::r700::resources::Wrap;
+use ctm_exec::r700::resources::{Wrap, texel_of_bytes};
 use ctm_exec::sample::coordinate;
 use ctm_exec::x1k::Form;
 use ctm_ir::masked::Fetch;
@@ -17,7 +17,7 @@ use ctm_isa::x1k::ops::Omod;
 #[cfg_attr(target_arch = "wasm32", inline(never))]
 #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub fn lookup<const FUSED: bool>(fetch: &Fetch, texels: &Texels<'_>, at: [&Row; 4], working: u64) -> Option<[Row; 4]> {
-    if texels.form != Form::Floats || texels.tiles.is_some() || texels.wrap.contains(&Wrap::Border) {
+    if !matches!(texels.form, Form::Floats | BYTES) || texels.tiles.is_some() || texels.wrap.contains(&Wrap::Border) {
         return None;
     }
     let (mut found, inside) = match fetch {
@@ -156,6 +156,15 @@ fn gather(texels: &Texels<'_>, x: &Row, y: &Row) -> Option<[Row; 4]> {
     let (pitch, channels) = (texels.pitch as usize, usize::from(texels.channels));
     let mut found = [0, 0, 0, ONE].map(|bits| [bits; LANES]);
     match texels.data {
+        Data::Bytes(bytes) if texels.form == BYTES => {
+            let elements = bytes.as_chunks().0;
+            for lane in 0..LANES {
+                let element = *elements.get(y[lane] as usize * pitch + x[lane] as usize)?;
+                for (row, bits) in found.iter_mut().zip(texel_of_bytes(element)) {
+                    row[lane] = bits;
+                }
+            }
+        }
         Data::Bytes(bytes) => {
             for lane in 0..LANES {
                 let first = (y[lane] as usize * pitch + x[lane] as usize) * channels * 4;

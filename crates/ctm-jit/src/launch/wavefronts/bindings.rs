@@ -64,6 +64,8 @@ pub struct Items<'a> {
     pub first: u32,
 }
 
+/// The form of texels of bytes: [`Memory::byte_texels`].
+pub const BYTES: Form = Form::Bytes { swapped: false };
 /// The most texels of a [`Binding`].
 const MOST_TEXELS: usize = 1 << 28;
 /// The longest row or column, so that every index is a single-precision number.
@@ -110,10 +112,16 @@ impl<'a> Texels<'a> {
         if texture.kind != TextureKind::TwoD || texture.levels == 0 || level_matters || is_unusual {
             return None;
         }
-        let texels = memory.texels(id, 0)?;
+        let (data, form, count) = match memory.texels(id, 0) {
+            Some(texels) => (Data::Dwords(texels), Form::Floats, texels.len()),
+            None => {
+                let texels = memory.byte_texels(id, 0)?;
+                (Data::Bytes(texels.as_flattened()), BYTES, texels.len())
+            }
+        };
         let (width, height) = (texture.width, texture.height);
-        let is_whole = !texels.is_empty() && texels.len() == width as usize * height as usize;
-        if !is_whole || texels.len() > MOST_TEXELS || width.max(height) > MOST_ALONG {
+        let is_whole = count != 0 && count == width as usize * height as usize;
+        if !is_whole || count > MOST_TEXELS || width.max(height) > MOST_ALONG {
             return None;
         }
         let linear = !loads && sampler.magnify == Filter::Linear;
@@ -125,8 +133,8 @@ impl<'a> Texels<'a> {
             wrap => wrap,
         });
         Some(Self {
-            data: Data::Dwords(texels),
-            form: Form::Floats,
+            data,
+            form,
             channels: 4,
             pitch: width,
             tiles: None,
@@ -170,8 +178,14 @@ impl<'a> Texels<'a> {
 impl Texels<'_> {
     /// Whether elements are four numbers each, row by row, without a border.
     pub fn are_plain(&self) -> bool {
+        self.form == Form::Floats && self.are_in_rows()
+    }
+
+    /// The same of elements that may also be [`BYTES`].
+    pub fn are_in_rows(&self) -> bool {
         let Self { form, channels, tiles, wrap, .. } = self;
-        *form == Form::Floats && *channels == 4 && tiles.is_none() && !wrap.contains(&Wrap::Border)
+        let are_four = *channels == 4 && matches!(*form, Form::Floats | BYTES);
+        are_four && tiles.is_none() && !wrap.contains(&Wrap::Border)
     }
 
     /// The numbers of columns, and of rows: their count; the last one; their negated period; and 1 over the period.
@@ -224,9 +238,11 @@ pub struct Levels<'a> {
     pub wrap: [Wrap; 3],
     /// The level at the lowest address. Levels mostly lie in one allocation, but may be arrays of their own: only
     /// machine code, for which all addresses are alike, goes from this one to another.
-    pub first: &'a [[u32; 4]],
+    pub first: &'a [u8],
     /// Texels from there to the end of the last one.
     pub texels: usize,
+    /// Texels are bytes ([`Memory::byte_texels`]), not four numbers.
+    pub are_bytes: bool,
     /// Of each level: columns; its first texel, counted from there; texels of a slice, layer or face; then columns,
     /// rows and slices, layers or faces, as numbers.
     pub tables: [[u32; MOST_LEVELS]; 6],
@@ -299,24 +315,33 @@ impl<'a> Levels<'a> {
             wrap => wrap,
         });
         let levels = usize::try_from(texture.levels).ok().filter(|levels| (1..=MOST_LEVELS).contains(levels))?;
-        let mut slices: [&[[u32; 4]]; MOST_LEVELS] = [&[]; MOST_LEVELS];
+        let id = inst.word0.resource_id;
+        let are_bytes = memory.byte_texels(id, 0).is_some();
+        let texel_bytes = if are_bytes { 4 } else { 16 };
+        let mut slices: [&[u8]; MOST_LEVELS] = [&[]; MOST_LEVELS];
         for (level, slice) in (0..).zip(&mut slices).take(levels) {
             let size = texture.size(level);
-            *slice = memory.texels(inst.word0.resource_id, level)?;
-            let fits = slice.len() <= MOST_TEXELS && size.into_iter().all(|size| (1..=MOST_ALONG).contains(&size));
-            if !fits || slice.len() as u64 != size.iter().map(|&size| u64::from(size)).product::<u64>() {
+            *slice = if are_bytes {
+                memory.byte_texels(id, level)?.as_flattened()
+            } else {
+                bytemuck::cast_slice(memory.texels(id, level)?)
+            };
+            let count = slice.len() / texel_bytes;
+            let fits = count <= MOST_TEXELS && size.into_iter().all(|size| (1..=MOST_ALONG).contains(&size));
+            if !fits || count as u64 != size.iter().map(|&size| u64::from(size)).product::<u64>() {
                 return None;
             }
         }
-        let address = |slice: &[[u32; 4]]| slice.as_ptr() as usize;
+        let address = |slice: &[u8]| slice.as_ptr() as usize;
         let first = slices[..levels].iter().copied().min_by_key(|slice| address(slice))?;
         let (mut offsets, mut texels) = ([0; MOST_LEVELS], 0);
         for (slice, offset) in slices.iter().zip(&mut offsets).take(levels) {
             let bytes = address(slice) - address(first);
             // Code counts their dwords in 32 bits.
-            let fits = bytes.is_multiple_of(16) && bytes / 16 + slice.len() <= 1 << 30;
-            *offset = u32::try_from(bytes / 16).ok().filter(|_| fits)?;
-            texels = texels.max(bytes / 16 + slice.len());
+            let end = (bytes + slice.len()) / texel_bytes;
+            let fits = bytes.is_multiple_of(texel_bytes) && end <= 1 << 30;
+            *offset = u32::try_from(bytes / texel_bytes).ok().filter(|_| fits)?;
+            texels = texels.max(end);
         }
         let bias = match detail {
             Detail::Computed { .. } | Detail::Biased { .. } => lod_bias(word1.lod_bias) + sampler.lod_bias,
@@ -359,6 +384,7 @@ impl<'a> Levels<'a> {
             wrap,
             first,
             texels,
+            are_bytes,
             tables,
             axes: axes_of_levels,
             folds: folding,

@@ -3,6 +3,7 @@
 //! A unit has no address for each level: the levels follow one another, and their sizes come from the texture's size, format and tiling. Tiles are stored
 //! row by row here (`targets`), so tiling decides the sizes of rows and levels alone.
 
+use super::super::converted::TextureImage;
 use super::super::memory::GpuMemory;
 use super::super::registers::Registers;
 use super::super::textures::{TextureWords, element};
@@ -36,7 +37,7 @@ struct Converted {
     words: TextureWords,
     yuv: Option<Yuv>,
     bytes: Vec<u8>,
-    image: Arc<Image>,
+    image: Arc<TextureImage>,
 }
 
 /// Converted textures, the last used one last.
@@ -45,7 +46,12 @@ pub(super) struct Cache(Vec<Converted>);
 
 impl Cache {
     /// The texels of a texture, converted unless memory has the bytes of a conversion in the cache.
-    fn image(&mut self, memory: &dyn GpuMemory, words: TextureWords, yuv: Option<Yuv>) -> Result<Arc<Image>, Error> {
+    fn image(
+        &mut self,
+        memory: &dyn GpuMemory,
+        words: TextureWords,
+        yuv: Option<Yuv>,
+    ) -> Result<Arc<TextureImage>, Error> {
         let ranges = words.ranges();
         let read = ranges.map(|(at, length)| super::super::memory::available(memory, at, length).unwrap_or_default());
         let same = |of: &Converted| {
@@ -60,7 +66,7 @@ impl Cache {
         }
         let bytes = read.concat();
         let image = Arc::new(match yuv {
-            Some(yuv) => yuv.converted(&words, memory)?,
+            Some(yuv) => yuv.converted(&words, memory)?.into(),
             None => converted(&words, memory)?,
         });
         self.0.retain(|of| (&of.words, of.yuv) != (&words, yuv));
@@ -73,23 +79,23 @@ impl Cache {
 }
 
 /// Converts a texture. The second of two elements is an alpha, which sRGB leaves as it is.
-fn converted(words: &TextureWords, memory: &dyn GpuMemory) -> Result<Image, Error> {
+fn converted(words: &TextureWords, memory: &dyn GpuMemory) -> Result<TextureImage, Error> {
     if !words.surface.gamma || words.surface.format.data != DataFormat::Fmt8_8 {
-        return words.image(memory, false);
+        return words.converted(memory, false);
     }
     let surface = Surface { gamma: false, ..words.surface };
     let mut image = TextureWords { surface, ..words.clone() }.image(memory, false)?;
     // Constants stay: 0 and 1 are the same in both.
     image.levels.texels_mut().iter_mut().for_each(|texel| *texel = linear(*texel));
-    Ok(image)
+    Ok(image.into())
 }
 
 /// The textures of a draw.
 #[derive(Clone, Debug)]
 pub(super) struct Textures {
-    units: [Option<(Arc<Image>, Sampler)>; UNITS],
+    units: [Option<(Arc<TextureImage>, Sampler)>; UNITS],
     /// The texture of units that are off: (0, 0, 0, 1).
-    off: Image,
+    off: TextureImage,
 }
 
 impl Textures {
@@ -104,7 +110,7 @@ impl Textures {
         units: impl Iterator<Item = u8>,
     ) -> Result<Self, Error> {
         let off = Image { texture: Texture::default(), levels: vec![vec![[0, 0, 0, 1f32.to_bits()]]].into() };
-        let mut all = Self { units: [const { None }; UNITS], off };
+        let mut all = Self { units: [const { None }; UNITS], off: off.into() };
         let enabled = registers.get(tx::TX_ENABLE::TEX_ENABLE);
         for unit in units.filter(|&unit| bit(enabled, unit.into())) {
             if let Some(place) = all.units.get_mut(usize::from(unit)) {
@@ -124,11 +130,11 @@ impl Textures {
         (0..UNITS as u16).filter(is_cube).fold(0, |all, n| all | 1 << n)
     }
 
-    fn unit(&self, id: u8) -> Option<&(Arc<Image>, Sampler)> {
+    fn unit(&self, id: u8) -> Option<&(Arc<TextureImage>, Sampler)> {
         self.units.get(usize::from(id))?.as_ref()
     }
 
-    fn image(&self, id: u8) -> &Image {
+    fn image(&self, id: u8) -> &TextureImage {
         self.unit(id).map_or(&self.off, |(image, _)| image)
     }
 }
@@ -486,12 +492,8 @@ impl r700::Memory for Textures {
         Some(self.unit(id).map(|(_, sampler)| *sampler).unwrap_or_default())
     }
 
-    fn texel(&self, id: u8, level: u32, [x, y, z]: [u32; 3]) -> Result<[u32; 4], MemoryFault> {
-        let image = self.image(id);
-        let [width, height, _] = image.texture.size(level);
-        let at = (z as usize * height as usize + y as usize) * width as usize + x as usize;
-        let texel = image.levels.get(level as usize).and_then(|texels| texels.get(at).copied());
-        texel.ok_or_else(|| refused("a texture", "this texel lies outside it"))
+    fn texel(&self, id: u8, level: u32, at: [u32; 3]) -> Result<[u32; 4], MemoryFault> {
+        self.image(id).texel(level, at).ok_or_else(|| refused("a texture", "this texel lies outside it"))
     }
 
     fn space(&self, _: Space) -> Option<u64> {
@@ -519,7 +521,11 @@ impl r700::Memory for Textures {
     }
 
     fn texels(&self, id: u8, level: u32) -> Option<&[[u32; 4]]> {
-        self.image(id).levels.get(level as usize)
+        self.image(id).dwords(level)
+    }
+
+    fn byte_texels(&self, id: u8, level: u32) -> Option<&[[u8; 4]]> {
+        self.image(id).bytes(level)
     }
 }
 

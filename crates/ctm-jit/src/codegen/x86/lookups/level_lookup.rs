@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code, reason = "levels are arrays of their own")]
 
+use super::texels::LookupArray;
 use super::{Looked, What};
 use crate::launch::wavefronts::bindings::Levels;
 use ctm_exec::r700::resources::{TextureKind, Wrap};
@@ -19,7 +20,7 @@ pub(super) struct LevelLookup<'a> {
     pub detail: Detail,
     /// Axes that filters weigh.
     pub axes: usize,
-    pub array: Array<'a>,
+    pub texture: LookupArray<'a>,
     /// The kind of texture: a cube; one without slices, layers or faces.
     pub cube: bool,
     pub flat: bool,
@@ -38,9 +39,10 @@ impl<'a> LevelLookup<'a> {
             Looked::Item { .. } => return None,
         };
         let kind = levels.texture.kind;
+        let size_bytes = if levels.are_bytes { 4 } else { 16 } * levels.texels;
         // SAFETY: the level index is below the number of levels, and column, row and slice are clamped to that level's
         // size, so every texel lies inside the level's array.
-        let array = unsafe { Array::among(bytemuck::cast_slice(levels.first), 16 * levels.texels) };
+        let array = unsafe { Array::among(levels.first, size_bytes) };
         Some(Self {
             levels,
             unnormalised,
@@ -48,7 +50,7 @@ impl<'a> LevelLookup<'a> {
             what,
             detail,
             axes: filtered_axes(kind),
-            array,
+            texture: LookupArray { array, are_bytes: levels.are_bytes },
             cube: is_cube(kind),
             flat: kind == TextureKind::TwoD,
             bends: levels.sampler.bends(),

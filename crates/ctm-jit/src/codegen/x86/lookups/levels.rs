@@ -134,7 +134,7 @@ impl<S: Simd> Lanes<'_, S> {
             let steps = [at, s.mul_int(at, level.width), s.mul_int(at, level.slice)];
             index = s.add_int(index, steps[axis]);
         }
-        let found = self.whole(of.array, index);
+        let found = self.whole(of.texture, index);
         each!(4, n => s.select(outside, s.splat(0), found[n]))
     }
 
@@ -462,11 +462,11 @@ impl<S: Simd> Lanes<'_, S> {
             let [above, below] = each!(2, row => s.add_int(y.at[row].0, slice.0));
             let corners = [(x.at[0].0, above), (x.at[1].0, above), (x.at[0].0, below), (x.at[1].0, below)];
             let corners = each!(4, n => s.add_int(corners[n].0, corners[n].1));
-            let weighed = self.weighed(of.array, corners, [x.weight, y.weight]);
+            let weighed = self.weighed(of.texture, corners, [x.weight, y.weight]);
             if s.bits(s.not(linear)) == 0 {
                 return weighed;
             }
-            let nearest = self.whole(of.array, corners[0]);
+            let nearest = self.whole(of.texture, corners[0]);
             return each!(4, n => s.select(linear, weighed[n], nearest[n]));
         }
         let [a, b] = each!(2, column => self.texel(of, x.at[column], y.at[0], slice));
@@ -497,7 +497,7 @@ impl<S: Simd> Lanes<'_, S> {
         (z, beyond_z): (S::V, S::M),
     ) -> [S::V; 4] {
         let (s, sampler) = (self.s, &of.levels.sampler);
-        let mut found = self.whole(of.array, s.add_int(s.add_int(x, y), z));
+        let mut found = self.whole(of.texture, s.add_int(s.add_int(x, y), z));
         if of.has_border {
             let beyond = s.either(s.either(beyond_x, beyond_y), beyond_z);
             found = each!(4, n => s.select(beyond, s.splat(sampler.border[n]), found[n]));

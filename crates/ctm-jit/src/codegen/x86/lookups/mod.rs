@@ -32,6 +32,7 @@ use ctm_isa::r700::ops::TexOp;
 use ctm_x86::simd::{self, Array, Do, Simd, each};
 use level_lookup::LevelLookup;
 use plain::Details;
+use texels::LookupArray;
 pub use texels::REPEATS_BELOW;
 
 /// The kind of a lookup.
@@ -123,14 +124,19 @@ pub unsafe fn look_up(isa: Isa, looked: &Looked, binding: &Binding<'_>, rows: &m
             Binding::Levels(_) if !Pass::Levels.is_on() => false,
             Binding::Levels(of) if of.is_plain() && plain::is_plain(looked) => {
                 let lookup = Lookup { looked, of: &**of, rows };
-                match plain::axes(of) {
-                    plain::FOLDED => simd::with(isa, Plain::<{ plain::FOLDED }>(lookup)),
-                    plain::CLAMPED => simd::with(isa, Plain::<{ plain::CLAMPED }>(lookup)),
-                    _ => simd::with(isa, Plain::<{ plain::ANY }>(lookup)),
+                match (plain::axes(of), of.are_bytes) {
+                    (plain::FOLDED, true) => simd::with(isa, Plain::<{ plain::FOLDED }, true>(lookup)),
+                    (plain::CLAMPED, true) => simd::with(isa, Plain::<{ plain::CLAMPED }, true>(lookup)),
+                    (_, true) => simd::with(isa, Plain::<{ plain::ANY }, true>(lookup)),
+                    (plain::FOLDED, false) => simd::with(isa, Plain::<{ plain::FOLDED }, false>(lookup)),
+                    (plain::CLAMPED, false) => simd::with(isa, Plain::<{ plain::CLAMPED }, false>(lookup)),
+                    (_, false) => simd::with(isa, Plain::<{ plain::ANY }, false>(lookup)),
                 }
             }
             Binding::Levels(of) => simd::with(isa, Lookup { looked, of: &**of, rows }),
-            Binding::Texels(of) if of.linear && of.are_plain() => simd::with(isa, Weighed(Lookup { looked, of, rows })),
+            Binding::Texels(of) if of.linear && of.are_in_rows() => {
+                simd::with(isa, Weighed(Lookup { looked, of, rows }))
+            }
             Binding::Texels(of) => simd::with(isa, Lookup { looked, of, rows }),
             Binding::Items(of) => simd::with(isa, Lookup { looked, of, rows }),
         }
@@ -147,8 +153,8 @@ struct Lookup<'a, 'r, T> {
 /// A lookup of plain texels that are weighed.
 struct Weighed<'a, 'r>(Lookup<'a, 'r, Texels<'a>>);
 
-/// A plain lookup in levels of a plain texture: [`plain::is_plain`], [`Levels::is_plain`].
-struct Plain<'a, 'r, const AXES: plain::Axes>(Lookup<'a, 'r, Levels<'a>>);
+/// A plain lookup in levels of a plain texture: [`plain::is_plain`], [`Levels::is_plain`]. `BYTES`: [`Levels::are_bytes`].
+struct Plain<'a, 'r, const AXES: plain::Axes, const BYTES: bool>(Lookup<'a, 'r, Levels<'a>>);
 
 /// A vector's lanes of a lookup.
 struct Lanes<'a, S: Simd> {
@@ -218,12 +224,12 @@ impl Do for Lookup<'_, '_, Texels<'_>> {
     }
 }
 
-impl<const AXES: plain::Axes> Do for Plain<'_, '_, AXES> {
+impl<const AXES: plain::Axes, const BYTES: bool> Do for Plain<'_, '_, AXES, BYTES> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> bool {
         let Lookup { looked, of: levels, rows } = self.0;
         let Some(of) = LevelLookup::new(looked, levels) else { return false };
-        let of = &plain::lookup(of);
+        let of = &plain::lookup::<BYTES>(of);
         let mut details = Details::new(levels);
         if let Some(details) = &mut details {
             vectors!(s, looked, rows, lanes => lanes.find_details::<AXES>(of, details));
@@ -264,7 +270,10 @@ impl<S: Simd> Lanes<'_, S> {
         let s = self.s;
         let (index, inside) = self.inside(s.add_int(self.at[0], s.splat(items.first)), s.splat(items.count));
         let found = if dwords == 4 && items.stride.is_multiple_of(16) {
-            self.whole(Array::of(items.bytes), s.mul_int(index, s.splat(items.stride / 16)))
+            self.whole(
+                LookupArray { array: Array::of(items.bytes), are_bytes: false },
+                s.mul_int(index, s.splat(items.stride / 16)),
+            )
         } else {
             each!(4, n => if n < dwords.into() {
                 let first = s.mul_int(index, s.splat(items.stride));

@@ -8,7 +8,7 @@
 use super::detail::Steps;
 use super::level_lookup::LevelLookup;
 use super::levels::{LookUpInLevel, Mips};
-use super::texels::Axis;
+use super::texels::{Axis, LookupArray};
 use super::{Lanes, Looked, What};
 use crate::launch::wavefronts::bindings::Levels;
 use crate::launch::wavefronts::wave::Row;
@@ -42,10 +42,11 @@ pub(super) fn axes(levels: &Levels<'_>) -> Axes {
     }
 }
 
-/// The values that all plain lookups of a texture share, with constants for the compiler.
+/// The values that all plain lookups of a texture share, with constants for the compiler. `BYTES`: its texels are bytes.
 #[inline(always)]
-pub(super) const fn lookup<'a>(of: LevelLookup<'a>) -> LevelLookup<'a> {
+pub(super) const fn lookup<const BYTES: bool>(of: LevelLookup<'_>) -> LevelLookup<'_> {
     LevelLookup {
+        texture: LookupArray { are_bytes: BYTES, ..of.texture },
         unnormalised: [false; 3],
         what: What::Texels,
         axes: 2,
@@ -187,13 +188,13 @@ impl<S: Simd, const AXES: Axes> LookUpInLevel<S> for InPlainLevels<'_, S, AXES> 
             lanes.plain_corners::<AXES, false>(of, level, self.back)
         };
         if self.linear == 0 {
-            return lanes.whole(of.array, corners[0]);
+            return lanes.whole(of.texture, corners[0]);
         }
-        let weighed = lanes.weighed(of.array, corners, weights);
+        let weighed = lanes.weighed(of.texture, corners, weights);
         if self.linear == self.all {
             return weighed;
         }
-        let nearest = lanes.whole(of.array, corners[0]);
+        let nearest = lanes.whole(of.texture, corners[0]);
         each!(4, n => s.select(self.mips.linear, weighed[n], nearest[n]))
     }
 }

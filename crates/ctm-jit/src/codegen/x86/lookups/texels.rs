@@ -1,11 +1,11 @@
 //! From coordinates to elements of arrays.
 
 use super::{Lanes, Looked};
-use crate::launch::wavefronts::bindings::{Texels, folds};
+use crate::launch::wavefronts::bindings::{BYTES, Texels, folds};
 use ctm_exec::float::{HALF, INFINITY, NAN, ONE, SIGN};
 use ctm_exec::r700::resources::Wrap;
 use ctm_exec::x1k::Form;
-use ctm_x86::simd::{Array, Simd, Whole, each};
+use ctm_x86::simd::{Array, Simd, Whole, WholeBytes, each};
 
 /// Floored coordinates of at most this magnitude repeat in single precision: see [`Lanes::wrapped`].
 pub const REPEATS_BELOW: f32 = (1 << 21) as f32;
@@ -25,10 +25,21 @@ pub(super) struct Axis<V> {
     pub inverse: V,
 }
 
+/// An array of texels, row by row.
+#[derive(Clone, Copy)]
+pub(super) struct LookupArray<'a> {
+    pub array: Array<'a>,
+    /// Texels are four bytes ([`BYTES`]), not four dwords.
+    pub are_bytes: bool,
+}
+
+/// 1 / 255 and the rest of it: a byte's product with both, rounded once after their sum, is the byte divided by 255.
+const PART_OF_255: [f32; 2] = [1.0 / 255.0, (1.0 / 255.0 - (1.0f32 / 255.0) as f64) as f32];
+
 /// An array, with the values that all lanes share.
 pub(super) struct TexelArray<'a, S: Simd> {
     texels: &'a Texels<'a>,
-    array: Array<'a>,
+    of: LookupArray<'a>,
     axes: [Axis<S::V>; 2],
 }
 
@@ -41,7 +52,8 @@ impl<'a, S: Simd> TexelArray<'a, S> {
             let wrap = texels.wrap[axis];
             Axis { wrap, folds: folds(sizes[axis], wrap), size, last, period, inverse }
         });
-        Self { texels, array: Array::of(texels.bytes()), axes }
+        let of = LookupArray { array: Array::of(texels.bytes()), are_bytes: texels.form == BYTES };
+        Self { texels, of, axes }
     }
 }
 
@@ -153,17 +165,39 @@ impl<S: Simd> Lanes<'_, S> {
         self.s.bits(self.s.not(self.s.equal_bits(self.s.add_int(a, self.s.splat(1)), b))) == 0
     }
 
-    /// Elements of four dwords, channel by channel. Lanes read the same one where a picture is enlarged.
+    /// The fractions of 255 of bytes, which lanes hold as integers.
     #[inline(always)]
-    pub(super) fn whole(&self, array: Array<'_>, index: S::V) -> [S::V; 4] {
+    fn fractions(&self, bytes: S::V) -> S::V {
+        let (s, [part, rest]) = (self.s, PART_OF_255);
+        let whole = s.of_int(bytes);
+        s.fma(whole, self.number(part), s.mul(whole, self.number(rest)))
+    }
+
+    /// A texel in each quarter.
+    #[inline(always)]
+    fn repeated(&self, of: LookupArray<'_>, index: u32) -> S::V {
+        if of.are_bytes {
+            return self.fractions(self.s.repeated_bytes(of.array, index));
+        }
+        self.s.repeated(of.array, index)
+    }
+
+    /// Texels, channel by channel. Lanes read the same one where a picture is enlarged.
+    #[inline(always)]
+    pub(super) fn whole(&self, of: LookupArray<'_>, index: S::V) -> [S::V; 4] {
         let s = self.s;
         if self.are_same(index) {
-            let same = s.repeated(array, s.first_lane(index));
+            let same = self.repeated(of, s.first_lane(index));
             return each!(4, channel => s.quad_lane(same, channel as u8));
         }
-        let mut halves = [0; 16];
-        let of = &Whole::new(s, array, index, &mut halves);
-        self.channels(each!(4, place => s.quarters(of, place)))
+        let mut memory = [0; 16];
+        if of.are_bytes {
+            let texels = &WholeBytes::new(s, of.array, index, &mut memory);
+            let found = self.channels(each!(4, place => s.quarters_of_bytes(texels, place)));
+            return each!(4, channel => self.fractions(found[channel]));
+        }
+        let texels = &Whole::new(s, of.array, index, &mut memory);
+        self.channels(each!(4, place => s.quarters(texels, place)))
     }
 
     /// The channels of elements that lie side by side, given the lanes' elements at each place of the quarters.
@@ -174,31 +208,52 @@ impl<S: Simd> Lanes<'_, S> {
         [s.first(ab, cd), s.second(ab, cd), s.first(ab_high, cd_high), s.second(ab_high, cd_high)]
     }
 
-    /// The elements of four corners, weighed along x, then along y, in their order in memory: so channels are taken
+    /// The texels of four corners, weighed along x, then along y, in their order in memory: so channels are taken
     /// apart once. Lanes read the same ones where a picture is enlarged.
     #[inline(always)]
-    pub(super) fn weighed(&self, array: Array<'_>, corners: [S::V; 4], [across, down]: [S::V; 2]) -> [S::V; 4] {
+    pub(super) fn weighed(&self, of: LookupArray<'_>, corners: [S::V; 4], [across, down]: [S::V; 2]) -> [S::V; 4] {
         let s = self.s;
         let [mut first, mut second, mut third, mut fourth] = [[0; 16]; 4];
         // Where the first and the last one are the same for all lanes, so are the others.
         let sums = if self.are_same(corners[0]) && self.are_same(corners[3]) {
-            let at = each!(4, n => s.repeated(array, s.first_lane(corners[n])));
+            let at = each!(4, n => self.repeated(of, s.first_lane(corners[n])));
             each!(4, place => self.weighed_at(place, at, across, down))
         } else if self.are_beside(corners[0], corners[1]) && self.are_beside(corners[2], corners[3]) {
-            let above = &Whole::new(s, array, corners[0], &mut first);
-            let below = &Whole::new(s, array, corners[2], &mut second);
+            if of.are_bytes {
+                let above = &WholeBytes::new(s, of.array, corners[0], &mut first);
+                let below = &WholeBytes::new(s, of.array, corners[2], &mut second);
+                each!(4, place => {
+                    let ([a, b], [c, d]) = (s.pairs_of_bytes(above, place), s.pairs_of_bytes(below, place));
+                    let at = [a, b, c, d];
+                    self.weighed_at(place, each!(4, n => self.fractions(at[n])), across, down)
+                })
+            } else {
+                let above = &Whole::new(s, of.array, corners[0], &mut first);
+                let below = &Whole::new(s, of.array, corners[2], &mut second);
+                each!(4, place => {
+                    let ([a, b], [c, d]) = (s.pairs(above, place), s.pairs(below, place));
+                    self.weighed_at(place, [a, b, c, d], across, down)
+                })
+            }
+        } else if of.are_bytes {
+            let texels = &[
+                WholeBytes::new(s, of.array, corners[0], &mut first),
+                WholeBytes::new(s, of.array, corners[1], &mut second),
+                WholeBytes::new(s, of.array, corners[2], &mut third),
+                WholeBytes::new(s, of.array, corners[3], &mut fourth),
+            ];
             each!(4, place => {
-                let ([a, b], [c, d]) = (s.pairs(above, place), s.pairs(below, place));
-                self.weighed_at(place, [a, b, c, d], across, down)
+                let at = each!(4, n => self.fractions(s.quarters_of_bytes(&texels[n], place)));
+                self.weighed_at(place, at, across, down)
             })
         } else {
-            let of = &[
-                Whole::new(s, array, corners[0], &mut first),
-                Whole::new(s, array, corners[1], &mut second),
-                Whole::new(s, array, corners[2], &mut third),
-                Whole::new(s, array, corners[3], &mut fourth),
+            let texels = &[
+                Whole::new(s, of.array, corners[0], &mut first),
+                Whole::new(s, of.array, corners[1], &mut second),
+                Whole::new(s, of.array, corners[2], &mut third),
+                Whole::new(s, of.array, corners[3], &mut fourth),
             ];
-            each!(4, place => self.weighed_at(place, each!(4, n => s.quarters(&of[n], place)), across, down))
+            each!(4, place => self.weighed_at(place, each!(4, n => s.quarters(&texels[n], place)), across, down))
         };
         let found = self.channels(sums);
         each!(4, n => self.one_nan(found[n]))
@@ -247,7 +302,7 @@ impl<S: Simd> Lanes<'_, S> {
             let [above, below] = each!(2, row => s.mul_int(rows[row].0, s.splat(texels.pitch)));
             let corners = [(left, above), (right, above), (left, below), (right, below)];
             let corners = each!(4, n => s.add_int(corners[n].0.0, corners[n].1));
-            return Some(self.weighed(of.array, corners, [weight_x, weight_y]));
+            return Some(self.weighed(of.of, corners, [weight_x, weight_y]));
         }
         let [above, below] = each!(2, row => {
             let row = rows[row];
@@ -294,10 +349,10 @@ impl<S: Simd> Lanes<'_, S> {
     /// The elements in columns and rows.
     #[inline(always)]
     fn element(&self, of: &TexelArray<'_, S>, x: S::V, y: S::V) -> [S::V; 4] {
-        let (s, &TexelArray { texels, array, .. }) = (self.s, of);
+        let (s, &TexelArray { texels, of: LookupArray { array, .. }, .. }) = (self.s, of);
         let missing = [s.splat(0), s.splat(0), s.splat(0), s.splat(ONE)];
         match texels.form {
-            Form::Floats if texels.channels == 4 => self.whole(array, self.place(texels, x, y)),
+            Form::Floats if texels.channels == 4 => self.whole(of.of, self.place(texels, x, y)),
             Form::Floats => {
                 let first = s.mul_int(self.place(texels, x, y), s.splat(texels.channels.into()));
                 each!(4, n => if n < texels.channels.into() {

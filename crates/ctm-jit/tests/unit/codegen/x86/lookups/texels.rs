@@ -20,3 +20,12 @@ fn quotients_are_exact() {
         }
     }
 }
+
+/// The sequence of [`Lanes::fractions`].
+#[test]
+fn bytes_are_divided_exactly() {
+    let [part, rest] = PART_OF_255;
+    for byte in (0..=255u8).map(f32::from) {
+        assert_eq!(byte.mul_add(part, byte * rest), byte / 255.0, "{byte}");
+    }
+}
