@@ -70,10 +70,13 @@ fn native(page: &Local, name: &str, question: &Value) -> Value {
     serde_json::from_str(&page.ask(name, &question.to_string())).unwrap()
 }
 
+/// A function of JavaScript for `JSON.stringify`: numbers as a server sends them.
+const NUMBERS: &str = "(_, value) => value instanceof Float32Array ? ctm.base64(new Uint8Array(value.buffer)) : value";
+
 /// The answer of the page's engine.
 fn asked(browser: &mut Browser, name: &str, question: &Value) -> Value {
     let text = browser.evaluate(&format!(
-        "ctm.state.server.ask({}, {question}).then((answer) => JSON.stringify(answer), (e) => JSON.stringify({{ error: e.message }}))",
+        "ctm.state.server.ask({}, {question}).then((answer) => JSON.stringify(answer, {NUMBERS}), (e) => JSON.stringify({{ error: e.message }}))",
         json!(name)
     ));
     serde_json::from_str(text.as_str().unwrap()).unwrap()
@@ -192,14 +195,15 @@ fn a_program_is_changed_broken_stopped_and_sent() {
     // The link holds the changed text; another tab has the same text and the same picture.
     browser.evaluate("document.querySelector('#link').click()");
     browser.until("location.hash.startsWith('#program=') && !ctm.state.working.value");
-    let picture = browser.evaluate("ctm.state.run.value.outputs[0].picture");
+    let numbers = format!("JSON.stringify(ctm.state.run.value.outputs[0], {NUMBERS})");
+    let picture = browser.evaluate(&numbers);
     let link = browser.evaluate("location.href");
     let link = link.as_str().unwrap();
     assert!(link.len() < 2000, "{link}");
     browser.open(link);
     browser.until(READY);
     assert_eq!(browser.evaluate("ctm.editor().state.doc.toString()"), changed.as_str());
-    assert_eq!(browser.evaluate("ctm.state.run.value.outputs[0].picture"), picture);
+    assert_eq!(browser.evaluate(&numbers), picture);
     assert_ne!(browser.evaluate("ctm.state.originals.value['waves.x1k']"), changed.as_str());
     // Shared, it is a file that needs neither the site nor its engine.
     let html = browser.evaluate("ctm.sharedState().then((s) => ctm.state.server.share(s)).then((b) => b.text())");

@@ -1,6 +1,7 @@
 //! The interface to JavaScript.
 
 use ctm_ide::serve::Local;
+use std::collections::VecDeque;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 #[wasm_bindgen]
@@ -22,6 +23,8 @@ pub struct Page {
     page: Local,
     /// Files that have been added and not put yet.
     added: Vec<(String, Vec<u8>)>,
+    /// Numbers of the last answer's outputs that have not been taken yet.
+    numbers: VecDeque<Vec<u8>>,
 }
 
 #[wasm_bindgen]
@@ -32,9 +35,16 @@ impl Page {
         Self::default()
     }
 
-    /// The answer to a question, both JSON.
-    pub fn ask(&self, name: &str, question: &str) -> String {
-        self.page.ask(name, question)
+    /// The answer to a question, both JSON, but for the numbers of its outputs.
+    pub fn ask(&mut self, name: &str, question: &str) -> String {
+        let (answer, numbers) = self.page.ask_apart(name, question);
+        self.numbers = numbers.into();
+        answer
+    }
+
+    /// The numbers of the last answer's next output, as bytes; none after the last one.
+    pub fn numbers(&mut self) -> Option<Vec<u8>> {
+        self.numbers.pop_front()
     }
 
     /// Adds a file of the user to those that [`Page::put`] puts.

@@ -14,8 +14,12 @@ class Engine {
   private waiting: Task[] = [];
   private running: Task | null = null;
   private number = 0;
+  /** Of a worker that no question has reached. */
+  private failure = "";
 
-  constructor(private address: string, private module: Promise<WebAssembly.Module>, private files: UserFile[]) {}
+  constructor(private address: string, private module: Promise<WebAssembly.Module>, private files: UserFile[]) {
+    this.worker = this.begun();
+  }
 
   /** Answers a message, after those that came before. */
   ask(name: string, message: object): Promise<any> {
@@ -64,10 +68,10 @@ class Engine {
       this.next();
     };
     try {
-      const module = await this.module;
+      const worker = (this.worker ??= this.begun());
+      // The engine reaches a worker before any question.
+      await this.module;
       if (mine !== this.number) return this.next();
-      this.worker ??= this.begun(module);
-      const worker = this.worker;
       const broken = (text: string) => ended(() => {
         worker.terminate();
         this.worker = null;
@@ -75,19 +79,25 @@ class Engine {
       });
       worker.onmessage = ({ data }) => {
         if (data.fatal) broken(data.error);
-        else if (data.id === mine) ended(() => (data.error ? task.reject(new Error(data.error)) : task.resolve(data.answer)));
+        else if (data.id === mine) ended(() => (data.error ? task.reject(new Error(data.error)) : task.resolve(data)));
       };
       worker.onerror = (event) => { event.preventDefault(); broken(event.message); };
+      if (this.failure) return broken(this.failure);
       worker.postMessage({ id: mine, ...task.message });
     } catch (error) {
       ended(() => task.reject(new Error(`the engine cannot be loaded: ${(error as Error).message}`)));
     }
   }
 
-  private begun(module: WebAssembly.Module) {
+  /** A worker, which loads its script while the engine is compiled. */
+  private begun() {
     const worker = new Worker(this.address, { type: "module" });
-    worker.postMessage({ module });
-    if (this.files.length) worker.postMessage({ files: this.files });
+    this.failure = "";
+    worker.onerror = (event) => { event.preventDefault(); this.failure = event.message || "its script cannot be loaded"; };
+    this.module.then((module) => {
+      worker.postMessage({ module });
+      if (this.files.length) worker.postMessage({ files: this.files });
+    }, () => {});
     return worker;
   }
 }
@@ -118,8 +128,11 @@ export class Local implements Server {
 
   async ask<N extends keyof Answers>(name: N, question: Question): Promise<Answers[N]> {
     const engine = this.engines[texts.has(name) ? 0 : 1];
-    const answer = JSON.parse(await engine.ask(name, { name, question: JSON.stringify(question) }));
+    const { answer: text, numbers } = await engine.ask(name, { name, question: JSON.stringify(question) });
+    const answer = JSON.parse(text);
     if (answer.error) throw new Error(answer.error);
+    // Those of a run's outputs, which hold no text of them; empty ones belong to outputs that have a picture.
+    numbers.forEach((bytes: ArrayBuffer, n: number) => { if (answer.outputs[n].picture === null) answer.outputs[n].values = new Float32Array(bytes); });
     return answer;
   }
 
@@ -136,7 +149,7 @@ export class Local implements Server {
       if (at >= 0) this.files.splice(at, 1);
       this.files.push(file);
     }
-    return first;
+    return first.answer;
   }
 
   stop() { this.engines[1].stop(); }

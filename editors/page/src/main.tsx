@@ -12,6 +12,7 @@ import { copyLink, followLink } from "./link";
 import { Picture, primitives } from "./picture";
 import { Registers } from "./registers";
 import { restore, share, sharedState } from "./share";
+import { base64 } from "./numbers";
 import * as state from "./state";
 import { Manual, Profile } from "./tabs";
 import { Timeline } from "./timeline";
@@ -151,12 +152,15 @@ async function begin() {
   state.dark.value = system.matches;
   system.onchange = () => (state.dark.value = system.matches);
   const restored = await restore();
+  // Before anything is drawn: answers take time.
+  const asked = restored ? null : [server.ask("words", {}), server.ask("entries", {})] as const;
   render(<App />, document.getElementById("page")!);
-  if (restored) return;
+  if (!asked) return;
   greet();
   await busy("opening", async () => {
-    state.words.value = await server.ask("words", {});
-    state.entries.value = (await server.ask("entries", {})).entries;
+    const [words, { entries }] = await Promise.all(asked);
+    state.words.value = words;
+    state.entries.value = entries;
   });
   if (server.put) acceptDrops();
   const follow = async () => { let followed = false; await state.attempt(async () => { followed = await followLink(); }); return followed; };
@@ -169,5 +173,5 @@ async function begin() {
 }
 
 // For tests, and for the console.
-Object.assign(window, { ctm: { state, editor: () => view, outlined: primitives, sharedState } });
+Object.assign(window, { ctm: { state, base64, editor: () => view, outlined: primitives, sharedState } });
 begin();

@@ -64,6 +64,20 @@ export function paint(out: Output): ImageData | null {
   return image;
 }
 
+/** The address of a PNG of an output: 0 is black, 1 is white. */
+export function plain(out: Output): string | null {
+  const values = valuesOf(out);
+  if (!values || !out.width || !out.height) return null;
+  const canvas = document.createElement("canvas"), image = new ImageData(out.width, out.height), { channels } = out;
+  canvas.width = out.width; canvas.height = out.height;
+  for (let pixel = 0; pixel < out.width * out.height; pixel++) {
+    const colour = [0, 1, 2].map((c) => byte(channels === 1 ? values[pixel] : c < channels ? values[pixel * channels + c] : 0));
+    image.data.set([...colour, channels === 4 ? byte(values[pixel * 4 + 3]) : 255], 4 * pixel);
+  }
+  canvas.getContext("2d")!.putImageData(image, 0, 0);
+  return canvas.toDataURL();
+}
+
 export function readout(out: Output | undefined, pixel: [number, number] | null) {
   const values = out && numbers(out);
   if (!out || !pixel) return null;
@@ -219,7 +233,7 @@ export function Picture() {
     if (!out || out.values) { fallback.current = null; return; }
     const image = new Image();
     image.onload = () => { fallback.current = image; draw(); };
-    image.src = out.picture;
+    image.src = out.picture!;
   }, [out]);
   // Drawn again when any of these changes.
   void [isCamera.value, mesh.value, inspected.value, fragment.value, marked.value, vertex.value, tab.value, zoom.value, at.value, trace.value, range.value, channel.value, difference.value, kept.value];

@@ -1,7 +1,9 @@
 // One file with what is shown. Its state is compressed; the numbers of pictures go along while the file stays small.
 import { batch } from "@preact/signals";
 import { base64 } from "./numbers";
+import { plain } from "./picture";
 import { at, draws, entry, file, files, given, inspected, isShared, lane, launch, launches, now, output, profile, run, server, type Shared, status, trace, vertices, why, words } from "./state";
+import type { Output } from "./wire";
 
 const MOST = 380_000;
 
@@ -16,9 +18,12 @@ export async function sharedState() {
     profile: profile.value, why: why.value, given: given.value, launches: launches.value, launch: launch.value, output: output.value,
     draws: draws.value, inspected: inspected.value, vertices: vertices.value,
   };
+  // In the file numbers are text.
+  const asText = (values: Output["values"]) => (values instanceof Float32Array ? base64(new Uint8Array(values.buffer)) : values);
+  if (state.run) state.run = { ...state.run, outputs: state.run.outputs.map((o) => ({ ...o, values: asText(o.values) })) };
   let text = await zipped(state);
   if (text.length > MOST && state.run) {
-    state.run = { ...state.run, outputs: state.run.outputs.map((o) => ({ ...o, values: null })) };
+    state.run = { ...state.run, outputs: state.run.outputs.map((o) => ({ ...o, picture: o.picture ?? plain(o), values: null })) };
     text = await zipped(state);
   }
   // Without the primitives and vertices.

@@ -78,7 +78,7 @@ export const shownOutput = computed<Output | undefined>(() => run.value?.outputs
 const decoded = new WeakMap<Output, Float32Array | null>();
 export function valuesOf(of: Output | undefined) {
   if (!of) return null;
-  if (!decoded.has(of)) decoded.set(of, of.values ? floats(of.values) : null);
+  if (!decoded.has(of)) decoded.set(of, typeof of.values === "string" ? floats(of.values) : of.values);
   return decoded.get(of) ?? null;
 }
 
@@ -172,14 +172,18 @@ function clear() {
 
 export const runJob = () => busy("running", runNow);
 
+async function listLaunches() {
+  const list = (await server.ask("launches", question())).launches;
+  launches.value = list;
+  if (launch.value !== null && launch.value >= list.length) launch.value = null;
+  if (given.value && launch.value === null) launch.value = list.length ? list.length - 1 : null;
+  if (given.value && !list.length) throw new Error(`the ${given.value} has none`);
+}
+
 async function runNow() {
-  if (files.value.length || given.value) {
-    const list = (await server.ask("launches", question())).launches;
-    launches.value = list;
-    if (launch.value !== null && launch.value >= list.length) launch.value = null;
-    if (given.value && launch.value === null) launch.value = list.length ? list.length - 1 : null;
-    if (given.value && !list.length) throw new Error(`the ${given.value} has none`);
-  }
+  // A run of the last launch need not know the others, which are listed after it.
+  const isLast = !given.value && launch.value === null;
+  if (!isLast) await listLaunches();
   const answer = await server.ask("run", question());
   batch(() => {
     if (answer.files.length) { files.value = answer.files; file.value = 0; }
@@ -189,6 +193,7 @@ async function runNow() {
     if (at.value && !inside(at.value)) at.value = null;
     status.value = `ran in ${answer.milliseconds.toFixed(1)} ms`;
   });
+  if (isLast && files.value.length) await listLaunches();
   if (at.value) await traceNow(at.value, 0).catch(noSteps);
   if (tab.value === "profile") await profileNow();
   await inspectNow();

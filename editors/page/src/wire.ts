@@ -170,10 +170,10 @@ export interface Output {
   left: number;
   /** The row of its first element. */
   top: number;
-  /** As a picture: the address of a PNG. */
-  picture: string;
-  /** The numbers in base 64: floats of 32 bits, little end first, row by row; none of large outputs. */
-  values: string | null;
+  /** Of large outputs, which have no numbers: as a picture, the address of a PNG. */
+  picture: string | null;
+  /** The numbers, row by row: floats of 32 bits, little end first. A server sends them in base 64. */
+  values: string | Float32Array | null;
 }
 
 export interface Thumbnail {

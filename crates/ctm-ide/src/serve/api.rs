@@ -73,7 +73,11 @@ questions! {
     "words": BTreeMap<String, Vec<(String, String)>> = |_, _| Ok(words());
     "manual": wire::Page = manual;
     "launches": wire::Launches = launches;
-    "run": wire::Run = run;
+    "run": wire::Run = |question, context| {
+        let mut run = run(question, context)?;
+        context.set_apart(&mut run.outputs);
+        Ok(run)
+    };
     "thumbnail": wire::Thumbnail = thumbnail;
     "trace": wire::Trace = |question, context| Ok(steps::trace(&traced(question, context)?.0));
     "why": wire::Why = why;
@@ -290,8 +294,15 @@ mod tests {
         let (memory, control, folders) = (HostMemory::new(4 << 30), Control::new(), Folders::new(&[documents]));
         let deadline = Instant::now() + Duration::from_secs(300);
         let shares = RefCell::default();
-        let context =
-            AnswerContext { entries, folders: &folders, memory: &memory, control: &control, deadline, shares };
+        let context = AnswerContext {
+            entries,
+            folders: &folders,
+            memory: &memory,
+            control: &control,
+            deadline,
+            shares,
+            apart: None,
+        };
         let text = answer(name, &serde_json::from_value(question).unwrap(), &context).unwrap();
         serde_json::from_str(&text).unwrap()
     }
@@ -348,8 +359,8 @@ mod tests {
         let program = opened["files"][2]["text"].as_str().unwrap();
         assert!(program.contains("MUL "), "{program}");
         let changed = ask("run", json!({ "files": { "cube.psh": program.replacen("MUL ", "ADD ", 1) } }));
-        assert!(changed["outputs"][0]["picture"].is_string(), "{changed}");
-        assert_ne!(changed["outputs"][0]["picture"], run["outputs"][0]["picture"]);
+        assert!(changed["outputs"][0]["values"].is_string(), "{changed}");
+        assert_ne!(changed["outputs"][0]["values"], run["outputs"][0]["values"]);
         let wrong = ask("run", json!({ "files": { "cube.psh": "MUUL" } }));
         assert!(wrong["error"].is_string(), "{wrong}");
     }

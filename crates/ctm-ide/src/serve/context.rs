@@ -3,6 +3,7 @@
 use super::entries::{Opened, PageEntry, said};
 use super::memory::{HostMemory, Share};
 use super::question::Question;
+use super::wire::Output;
 use crate::language::Language;
 use ctm::draw::ViewMove;
 use ctm::job::{Folders, Slider};
@@ -24,6 +25,8 @@ pub(super) struct AnswerContext<'a> {
     pub(super) deadline: Instant,
     /// Memory reserved by the answer: held until the answer has been written as text.
     pub(super) shares: RefCell<Vec<Share>>,
+    /// Takes the numbers of outputs, which are part of the answer otherwise: of each output, empty where it has none.
+    pub(super) apart: Option<&'a RefCell<Vec<Vec<u8>>>>,
 }
 
 /// Why there is no answer.
@@ -54,6 +57,14 @@ impl AnswerContext<'_> {
         let share = self.memory.take(bytes, self.deadline, &|| !self.control.is_over());
         self.shares.borrow_mut().push(share.map_err(Refusal::Memory)?);
         Ok(())
+    }
+
+    /// Moves the numbers of outputs to those apart, where they are asked for.
+    pub(super) fn set_apart(&self, outputs: &mut [Output]) {
+        if let Some(apart) = self.apart {
+            let numbers = outputs.iter_mut().map(|output| output.values.take().map_or_else(Vec::new, |of| of.0));
+            apart.borrow_mut().extend(numbers);
+        }
     }
 }
 

@@ -40,6 +40,7 @@ mod http;
 mod inspect;
 mod local;
 mod memory;
+mod numbers;
 mod pictures;
 mod progress;
 mod question;
@@ -411,6 +412,7 @@ impl ServerState {
                     control,
                     deadline,
                     shares: RefCell::default(),
+                    apart: None,
                 };
                 match api::answer(name, &question, &context) {
                     Ok(answer) => Response::json(answer),

@@ -1,5 +1,6 @@
 //! Outputs as numbers and as pictures.
 
+use super::numbers::{Numbers, base64};
 use super::wire;
 use ctm::array::{Array, ArrayFileKind, Values};
 
@@ -17,10 +18,9 @@ pub(super) fn picture(array: &Array) -> Result<String, String> {
 /// An output as the page shows it; column and row of its first element.
 pub(super) fn shown(name: &str, array: &Array, left: u32, top: u32) -> Result<wire::Output, String> {
     let count = array.width * array.height * array.channels;
-    let values = (count <= MOST_VALUES).then(|| {
-        let bytes: Vec<u8> = array.to_f32().iter().flat_map(|value| value.to_bits().to_le_bytes()).collect();
-        base64(&bytes)
-    });
+    let values = (count <= MOST_VALUES).then(|| Numbers::of(&array.to_f32()));
+    // The page makes pictures of numbers itself.
+    let picture = if values.is_some() { None } else { Some(picture(array)?) };
     Ok(wire::Output {
         name: name.to_owned(),
         width: array.width,
@@ -28,7 +28,7 @@ pub(super) fn shown(name: &str, array: &Array, left: u32, top: u32) -> Result<wi
         channels: array.channels,
         left,
         top,
-        picture: picture(array)?,
+        picture,
         values,
     })
 }
@@ -75,32 +75,18 @@ pub(super) fn thumbnail(output: &Array) -> Option<String> {
     picture(&Array { width, height, channels: output.channels, values: Values::F32(small) }).ok()
 }
 
-const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/// RFC 4648 §4.
-pub(super) fn base64(bytes: &[u8]) -> String {
-    let mut out = vec![b'='; bytes.len().div_ceil(3) * 4];
-    for (from, to) in bytes.chunks(3).zip(out.as_chunks_mut::<4>().0) {
-        let byte = |n: usize| from.get(n).map_or(0, |&byte| u32::from(byte));
-        let word = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for (n, letter) in to.iter_mut().enumerate().take(from.len() + 1) {
-            *letter = LETTERS[(word >> (18 - 6 * n) & 63) as usize];
-        }
-    }
-    // All letters are ASCII.
-    String::from_utf8(out).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn bytes_become_letters() {
-        let pairs =
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("\u{ff}", "w78=")];
-        for (bytes, letters) in pairs {
-            assert_eq!(base64(bytes.as_bytes()), letters);
-        }
+    fn large_outputs_are_pictures() {
+        let array = |width| Array { width, height: 2048, channels: 1, values: Values::F32(vec![0.5; width * 2048]) };
+        let small = shown("o", &array(2), 0, 0).unwrap();
+        assert!(small.picture.is_none() && small.values.is_some_and(|numbers| numbers.0.len() == 4 * 4096));
+        let large = shown("o", &array(2049), 0, 0).unwrap();
+        assert!(
+            large.values.is_none() && large.picture.is_some_and(|of| of.starts_with("data:image/png;base64,iVBOR"))
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! Questions and answers of the page. `editors/page/src/wire.ts` has the same types for its script, written by the test below.
 
+use super::numbers::Numbers;
 #[cfg(test)]
 use super::question::{Files, Question};
 use serde::Serialize;
@@ -28,6 +29,7 @@ macro_rules! named {
 named! {
     "number": u8 u16 u32 u64 usize f64;
     "string": String &'static str;
+    "string | Float32Array": Numbers;
     "boolean": bool;
     "Record<string, string>": Files;
     "Question": Question;
@@ -238,10 +240,10 @@ wire! {
         left: u32,
         /// The row of its first element.
         top: u32,
-        /// As a picture: the address of a PNG.
-        picture: String,
-        /// The numbers in base 64: floats of 32 bits, little end first, row by row; none of large outputs.
-        values: Option<String>,
+        /// Of large outputs, which have no numbers: as a picture, the address of a PNG.
+        picture: Option<String>,
+        /// The numbers, row by row: floats of 32 bits, little end first. A server sends them in base 64.
+        values: Option<Numbers>,
     }
     /// A small picture.
     struct Thumbnail {

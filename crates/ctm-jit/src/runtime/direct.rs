@@ -88,6 +88,7 @@ impl Wavefronts<'_> {
     }
 
     /// Gives all cells that these wavefronts may store to.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn cells(&self, direct: &Direct<'_>, waves: Range<u64>, mut look: impl FnMut(&[AtomicU32])) {
         let mut places = Places::new();
         for index in waves {
@@ -129,6 +130,7 @@ impl Task<'_, '_> {
     }
 
     /// Runs a wavefront, and stores its exports.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn here(&mut self, index: u64) -> Result<(), BailOut> {
         let Self { of, direct, ref mut runner, .. } = *self;
         if self.part.is_stopped() {

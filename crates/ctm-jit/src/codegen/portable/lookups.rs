@@ -116,7 +116,9 @@ fn weights(coordinates: &Row, floored: &Row) -> Row {
 #[inline(always)]
 fn mix<const FUSED: bool>(w: &Row, a: &Row, b: &Row) -> Row {
     let difference = map2(a, b, |a, b| (number(b) - number(a)).to_bits());
-    fused::<FUSED>([w, &difference, a], [None; 3], false, Omod::U1)
+    let mut row = [0; LANES];
+    fused::<FUSED>([w, &difference, a], [None; 3], (false, Omod::U1), &mut row);
+    row
 }
 
 /// The elements that floored coordinates name: as `ctm_exec::sample::wrap`, without a border. The size is at most 2^23.

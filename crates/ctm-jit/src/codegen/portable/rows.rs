@@ -71,19 +71,22 @@ pub fn copy(to: &mut Row, from: &Row) {
 }
 
 /// A function of each lane.
-#[inline(always)]
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub fn map(a: &Row, function: impl Fn(u32) -> u32) -> Row {
     row_of(|lane| function(a[lane]))
 }
 
 /// A function of two.
-#[inline(always)]
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub fn map2(a: &Row, b: &Row, function: impl Fn(u32, u32) -> u32) -> Row {
     row_of(|lane| function(a[lane], b[lane]))
 }
 
 /// A function of three.
-#[inline(always)]
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub fn map3(a: &Row, b: &Row, c: &Row, function: impl Fn(u32, u32, u32) -> u32) -> Row {
     row_of(|lane| function(a[lane], b[lane], c[lane]))
 }
@@ -164,28 +167,32 @@ const DROPPED: u32 = (1 << 29) - 1;
 const TIE: u32 = 1 << 28;
 
 /// A product and a sum with one rounding, times an output modifier: as `ctm_exec::x1k::ops::mad` and `output_modifier`. `constants` are the bits of operands that are the
-/// same in all lanes, as far as that is known: dot products and plain sums are made of such steps.
+/// same in all lanes, as far as that is known: dot products and plain sums are made of such steps. Results go to `to`: in WebAssembly a row that is returned is copied by a call.
 #[inline(always)]
-pub fn fused<const FUSED: bool>([a, b, c]: [&Row; 3], constants: [Option<u32>; 3], zero_wins: bool, omod: Omod) -> Row {
-    let (row, rare) = if FUSED {
-        fused_by::<FUSED_SUM>(a, b, c, zero_wins, omod)
+pub fn fused<const FUSED: bool>(
+    [a, b, c]: [&Row; 3],
+    constants: [Option<u32>; 3],
+    (zero_wins, omod): (bool, Omod),
+    to: &mut Row,
+) {
+    let rare = if FUSED {
+        fused_by::<FUSED_SUM>([a, b, c], zero_wins, omod, to)
     } else if constants[1] == Some(ONE) {
-        fused_by::<ADDITION>(a, b, c, false, omod)
+        fused_by::<ADDITION>([a, b, c], false, omod, to)
     } else if constants[0] == Some(ONE) {
-        fused_by::<ADDITION>(b, a, c, false, omod)
+        fused_by::<ADDITION>([b, a, c], false, omod, to)
     } else if constants[2].is_some_and(|bits| bits & !SIGN == 0) {
-        fused_by::<PRODUCT>(a, b, c, zero_wins, omod)
+        fused_by::<PRODUCT>([a, b, c], zero_wins, omod, to)
     } else {
-        match fused_by::<NEAREST>(a, b, c, zero_wins, omod) {
-            (_, Rare { tie: true, .. }) => fused_by::<ODD>(a, b, c, zero_wins, omod),
+        match fused_by::<NEAREST>([a, b, c], zero_wins, omod, to) {
+            Rare { tie: true, .. } => fused_by::<ODD>([a, b, c], zero_wins, omod, to),
             usual => usual,
         }
     };
-    if !rare.range {
-        return row;
+    if rare.range {
+        let zero = if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee };
+        *to = map3(a, b, c, |a, b, c| output_modifier(mad(a, b, c, zero), omod, false));
     }
-    let zero = if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee };
-    map3(a, b, c, |a, b, c| output_modifier(mad(a, b, c, zero), omod, false))
 }
 
 /// The cases of some lane that make a row wrong.
@@ -197,27 +204,30 @@ struct Rare {
 }
 
 #[inline(always)]
-fn fused_by<const SUM: Sum>(a: &Row, b: &Row, c: &Row, zero_wins: bool, omod: Omod) -> (Row, Rare) {
+fn fused_by<const SUM: Sum>(operands: [&Row; 3], zero_wins: bool, omod: Omod, to: &mut Row) -> Rare {
+    let [a, b, c] = operands;
     let plain = matches!(omod, Omod::U1 | Omod::Disabled);
     let factor = omod_factor(omod) as f32;
     match (plain, zero_wins) {
-        (true, false) => fused_fast::<SUM, true, false>(a, b, c, factor),
-        (true, true) => fused_fast::<SUM, true, true>(a, b, c, factor),
-        (false, false) => fused_fast::<SUM, false, false>(a, b, c, factor),
-        (false, true) => fused_fast::<SUM, false, true>(a, b, c, factor),
+        (true, false) => fused_fast::<SUM, true, false>(a, b, c, factor, to),
+        (true, true) => fused_fast::<SUM, true, true>(a, b, c, factor, to),
+        (false, false) => fused_fast::<SUM, false, false>(a, b, c, factor, to),
+        (false, true) => fused_fast::<SUM, false, true>(a, b, c, factor, to),
     }
 }
 
 /// The same, rounded to single precision before the output modifier.
-#[inline(always)]
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 fn fused_fast<const SUM: Sum, const PLAIN: bool, const ZERO_WINS: bool>(
     a: &Row,
     b: &Row,
     c: &Row,
     factor: f32,
-) -> (Row, Rare) {
+    to: &mut Row,
+) -> Rare {
     let (mut range, mut least) = (0, u32::MAX);
-    let row = row_of(|lane| {
+    for (lane, to) in to.iter_mut().enumerate() {
         let (mut x, mut y, z) = (number(a[lane]), number(b[lane]), number(c[lane]));
         if ZERO_WINS {
             let zero = (x * y).is_nan() & ((x == 0.0) | (y == 0.0));
@@ -236,7 +246,7 @@ fn fused_fast<const SUM: Sum, const PLAIN: bool, const ZERO_WINS: bool>(
             _ => to_odd(x, y, z) as f32,
         };
         let magnitude = sum.to_bits() & !SIGN;
-        if PLAIN {
+        *to = if PLAIN {
             // It may have been smaller than that before rounding.
             range |= u32::from(magnitude == MIN_NORMAL);
             canonical(sum)
@@ -244,13 +254,14 @@ fn fused_fast<const SUM: Sum, const PLAIN: bool, const ZERO_WINS: bool>(
             // Rounded, or infinite, before it was multiplied.
             range |= u32::from((magnitude != 0) & (magnitude < SMALL)) | u32::from(magnitude == INFINITY);
             canonical(sum * factor)
-        }
-    });
-    (row, Rare { range: range != 0, tie: least == 0 })
+        };
+    }
+    Rare { range: range != 0, tie: least == 0 }
 }
 
 /// A product, rounded to single precision: as `ctm_exec::r700::ops::mul_ieee`, or as `mul`, whose zeros win.
-#[inline(always)]
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub fn product(a: &Row, b: &Row, zero_wins: bool) -> Row {
     let (row, rare) = if zero_wins { product_fast::<true>(a, b) } else { product_fast::<false>(a, b) };
     if !rare {
@@ -263,12 +274,35 @@ pub fn product(a: &Row, b: &Row, zero_wins: bool) -> Row {
 #[inline(always)]
 fn product_fast<const ZERO_WINS: bool>(a: &Row, b: &Row) -> (Row, bool) {
     let mut rare = 0;
+    let row = row_of(|lane| fast::<ZERO_WINS>(a[lane], b[lane], &mut rare));
+    (row, rare != 0)
+}
+
+/// The product of a lane; `rare` becomes 1 where it may be wrong.
+#[inline(always)]
+fn fast<const ZERO_WINS: bool>(x: u32, y: u32, rare: &mut u32) -> u32 {
+    let (x, y) = (number(x), number(y));
+    let product = x * y;
+    *rare |= u32::from(product.to_bits() & !SIGN == MIN_NORMAL);
+    let zero = ZERO_WINS & product.is_nan() & ((x == 0.0) | (y == 0.0));
+    if zero { 0 } else { canonical(product) }
+}
+
+/// A product, and a sum of it, each rounded to single precision: [`sum`] of [`product`].
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+pub fn product_and_sum(a: &Row, b: &Row, c: &Row, zero_wins: bool) -> Row {
+    let (row, rare) =
+        if zero_wins { product_and_sum_fast::<true>(a, b, c) } else { product_and_sum_fast::<false>(a, b, c) };
+    if rare { sum(&product(a, b, zero_wins), c) } else { row }
+}
+
+#[inline(always)]
+fn product_and_sum_fast<const ZERO_WINS: bool>(a: &Row, b: &Row, c: &Row) -> (Row, bool) {
+    let mut rare = 0;
     let row = row_of(|lane| {
-        let (x, y) = (number(a[lane]), number(b[lane]));
-        let product = x * y;
-        rare |= u32::from(product.to_bits() & !SIGN == MIN_NORMAL);
-        let zero = ZERO_WINS & product.is_nan() & ((x == 0.0) | (y == 0.0));
-        if zero { 0 } else { canonical(product) }
+        let product = fast::<ZERO_WINS>(a[lane], b[lane], &mut rare);
+        canonical(number(product) + number(c[lane]))
     });
     (row, rare != 0)
 }

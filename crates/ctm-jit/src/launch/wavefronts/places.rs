@@ -236,7 +236,8 @@ impl Waves {
     /// Gives the positions of `COUNT` lanes that may not have their usual offsets, and the lanes in the domain. `i`:
     /// the first column; `size`: columns and rows of a quad, or 1. Compilers vectorise these loops in functions for
     /// which vector instructions are enabled.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn lay<const COUNT: usize>(&self, [i, size]: [u32; 2], places: &mut Places) {
         let offsets = &OFFSETS[usize::from(self.quads)];
         let width = (self.columns as u32).wrapping_mul(size);
@@ -407,7 +408,8 @@ impl<'a> Starts<'a> {
     }
 
     /// Fills the rows of rounded sums and quotients, for lanes that have these offsets.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn fill_sums(&self, places: &Places, offsets: &[Row; 2], rows: &mut [Row]) {
         let mut reciprocals = [0.0; LANES];
         if let Some(divisor) = &self.divisor {
@@ -427,7 +429,8 @@ impl<'a> Starts<'a> {
     }
 
     /// As [`Self::fill`], for lanes in these columns and rows; `usual`: all but exact and rounded sums and quotients.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn fill_at(&self, places: &Places, usual: bool, at: impl Fn(usize) -> [u32; 2], rows: &mut [Row]) {
         for (source, row) in self.sources.iter().zip(&mut *rows) {
             match source {

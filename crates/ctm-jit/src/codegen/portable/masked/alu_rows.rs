@@ -2,7 +2,7 @@
 //!
 //! The functions are those of `ctm_exec::r700::single`, each in a loop of its own; the others are done lane by lane.
 
-use crate::codegen::portable::rows::{Row, canonical, fma, map, map2, map3, product, sum};
+use crate::codegen::portable::rows::{Row, canonical, fma, map, map2, map3, product, product_and_sum, sum};
 use ctm_exec::float::number;
 use ctm_exec::r700::single::{SlotResult, op2, op3, output};
 use ctm_exec::r700::{ops, transcendental as exact};
@@ -141,8 +141,8 @@ fn two<const FUSED: bool>(op: Op2, a: &Row, b: &Row) -> Option<Row> {
 #[inline(always)]
 fn three(op: Op3, a: &Row, b: &Row, c: &Row) -> Option<Row> {
     Some(match op {
-        Op3::Muladd => sum(&product(a, b, true), c),
-        Op3::MuladdIeee => sum(&product(a, b, false), c),
+        Op3::Muladd => product_and_sum(a, b, c, true),
+        Op3::MuladdIeee => product_and_sum(a, b, c, false),
         Op3::Cnde => map3(a, b, c, |a, b, c| ops::cnde(number(a), b, c)),
         Op3::Cndgt => map3(a, b, c, |a, b, c| ops::cndgt(number(a), b, c)),
         Op3::Cndge => map3(a, b, c, |a, b, c| ops::cndge(number(a), b, c)),

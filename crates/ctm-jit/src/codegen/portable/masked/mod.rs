@@ -1,7 +1,7 @@
 //! The portable back end: the form in plain Rust, a row of 64 lanes for each vector.
 //!
-//! All of it is one function, compiled for the features of the host. In WebAssembly the operations of each instruction set, and lookups, are functions of their own: a browser
-//! compiles a function as a whole when a program first runs, and few programs need all of them.
+//! All of it is one function, compiled for the features of the host. In WebAssembly the operations of each instruction set, each loop over rows, and lookups are functions of their own: a
+//! browser compiles a function as a whole when a program first runs, twice if it takes long, and few programs need all of them.
 
 mod alu_rows;
 mod unit_rows;
@@ -32,6 +32,8 @@ const INSTRUCTIONS_PER_POLL: u64 = 1 << 12;
 pub struct WavefrontState {
     dense: Arc<Dense>,
     rows: Vec<Row>,
+    /// The result of an operation, which may replace one of its operands.
+    result: Row,
     masks: Box<[u64; M::COUNT]>,
     gradients: [Row; GRADIENTS],
     /// The existing lanes.
@@ -51,6 +53,7 @@ impl WavefrontState {
     pub fn new(dense: Arc<Dense>) -> Self {
         Self {
             rows: vec![[0; LANES]; dense.rows],
+            result: [0; LANES],
             dense,
             masks: Box::new([0; M::COUNT]),
             gradients: [[0; LANES]; GRADIENTS],
@@ -163,6 +166,7 @@ impl WavefrontState {
         }
     }
 
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn set_relative(&mut self, (gprs, base, element): (u8, u8, u8), index: Value, from: Value, mask: u64) {
         let (index, from) = (*self.row(index), *self.row(from));
         for lane in lanes_of(mask) {
@@ -175,6 +179,7 @@ impl WavefrontState {
     }
 
     /// An element of a register or constant, or a dword of the data share, at an index of each lane.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn get_relative(
         &self,
         (file, base, element): (RegisterFile, u8, u8),
@@ -234,6 +239,7 @@ impl WavefrontState {
     }
 
     /// An operation that the reference functions do lane by lane.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn by_lanes(&self, op: &Op, lanes: usize) -> Row {
         let none = [0; LANES];
         let mut rows = [&none; Op::OPERANDS];
@@ -315,8 +321,11 @@ impl Work for Ops<'_, '_> {
                 Op::Cube { .. } | Op::Wide { .. } => machine.by_lanes(&op, shared.lanes),
                 Op::Dot(dot, all) => dot_rows(dot, all.map(|value| machine.row(value))),
                 Op::Unit(unit, abc) => {
-                    let constants = abc.map(|value| dense.is_constant(value).then(|| machine.row(value)[0]));
-                    unit_rows::<FUSED>(unit, abc.map(|value| machine.row(value)), constants)
+                    let WavefrontState { rows, result, .. } = &mut *machine;
+                    let constants = abc.map(|value| dense.is_constant(value).then(|| rows[value.index()][0]));
+                    unit_rows::<FUSED>(unit, abc.map(|value| &rows[value.index()]), constants, result);
+                    copy(&mut rows[to as usize], result);
+                    continue;
                 }
                 Op::QuadLane(a, which) => {
                     let mut row = *machine.row(a);

@@ -10,13 +10,16 @@ use ctm_ir::masked::{ChannelOp, Dot, Op};
 use ctm_ir::values::{dot_lane, unit_lane};
 use ctm_isa::x1k::ops::{AlphaOp, Omod};
 
-/// An operation of the X1K; `constants` are the bits of operands that are the same in all lanes.
+/// An operation of the X1K, to `to`; `constants` are the bits of operands that are the same in all lanes.
 #[cfg_attr(target_arch = "wasm32", inline(never))]
 #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-pub fn unit_rows<const FUSED: bool>(unit: ChannelOp, [a, b, c]: [&Row; 3], constants: [Option<u32>; 3]) -> Row {
+pub fn unit_rows<const FUSED: bool>(unit: ChannelOp, [a, b, c]: [&Row; 3], constants: [Option<u32>; 3], to: &mut Row) {
     let fma = rows::fma::<FUSED>;
-    match unit {
-        ChannelOp::Mad { zero_wins, omod } => rows::fused::<FUSED>([a, b, c], constants, zero_wins, omod),
+    *to = match unit {
+        ChannelOp::Mad { zero_wins, omod } => {
+            rows::fused::<FUSED>([a, b, c], constants, (zero_wins, omod), to);
+            return;
+        }
         ChannelOp::Scale(Omod::U1 | Omod::Disabled) => map(a, |x| canonical(number(x))),
         ChannelOp::Min | ChannelOp::Max => map3(a, b, b, |a, b, _| unit_lane(unit, [a, b, b])),
         ChannelOp::Clamp => map(a, ops::clamp),
@@ -29,11 +32,12 @@ pub fn unit_rows<const FUSED: bool>(unit: ChannelOp, [a, b, c]: [&Row; 3], const
         ChannelOp::Scalar(AlphaOp::Sin) => map(a, |x| transcendental::sin_by(x, fma)),
         ChannelOp::Scalar(AlphaOp::Cos) => map(a, |x| transcendental::cos_by(x, fma)),
         ChannelOp::Scale(_) | ChannelOp::Fraction(_) | ChannelOp::Scalar(_) => map(a, |x| unit_lane(unit, [x; 3])),
-    }
+    };
 }
 
 /// A dot product: the estimate, and where that is in doubt the result of [`dot_lane`].
-#[inline(always)]
+#[cfg_attr(target_arch = "wasm32", inline(never))]
+#[cfg_attr(not(target_arch = "wasm32"), inline(always))]
 pub fn dot_rows(dot: Dot, rows: [&Row; Op::OPERANDS]) -> Row {
     let factor = ops::omod_factor(dot.omod) as f32;
     let mut row = map(rows[0], |x| canonical(number(x) * factor));

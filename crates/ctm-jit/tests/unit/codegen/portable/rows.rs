@@ -10,7 +10,9 @@ impl Work for Fused<'_> {
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) -> Row {
-        fused::<FUSED>(self.0, self.3, self.1, self.2)
+        let mut row = [0; LANES];
+        fused::<FUSED>(self.0, self.3, (self.1, self.2), &mut row);
+        row
     }
 }
 
@@ -37,7 +39,7 @@ fn sums_and_products_are_those_of_the_reference() {
         let zero = if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee };
         let row = on_this_host(Fused([&a, &b, &c], zero_wins, omod, [None; 3]));
         assert_eq!(row, Fused([&a, &b, &c], zero_wins, omod, [None; 3]).run::<false>());
-        let products = product(&a, &b, zero_wins);
+        let (products, sums) = (product(&a, &b, zero_wins), product_and_sum(&a, &b, &c, zero_wins));
         for lane in 0..LANES {
             let (x, y, z) = (a[lane], b[lane], c[lane]);
             let expected = output_modifier(mad(x, y, z, zero), omod, false);
@@ -45,6 +47,8 @@ fn sums_and_products_are_those_of_the_reference() {
             let multiply = if zero_wins { ctm_exec::r700::ops::mul } else { ctm_exec::r700::ops::mul_ieee };
             let expected = canonical(multiply(number(x), number(y)));
             assert_eq!(products[lane], expected, "{x:#x} * {y:#x}, {zero_wins}");
+            let expected = canonical(ctm_exec::r700::ops::add(number(expected), number(z)));
+            assert_eq!(sums[lane], expected, "{x:#x} * {y:#x}, then + {z:#x}, {zero_wins}");
         }
     }
 }
