@@ -115,7 +115,7 @@ impl Local {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::numbers::Numbers;
+    use crate::serve::numbers::OutputFloats;
     use serde_json::Value;
 
     fn asked(page: &Local, name: &str, question: &Value) -> Value {
@@ -146,7 +146,7 @@ mod tests {
         let (text, numbers) = page.ask_apart("run", r#"{"entry":"saxpy"}"#);
         let mut apart: Value = serde_json::from_str(&text).unwrap();
         assert!(numbers.len() == 1 && apart["outputs"][0]["values"].is_null(), "{apart}");
-        apart["outputs"][0]["values"] = json!(Numbers(numbers[0].clone()));
+        apart["outputs"][0]["values"] = json!(OutputFloats(numbers[0].clone()));
         assert_eq!(apart["outputs"], built_in["outputs"]);
         // A changed text, and one that cannot be assembled.
         let question = |text: &str| json!({ "entry": "s/job.toml", "files": { "saxpy.x1k": text } });

@@ -4,9 +4,9 @@ use serde::{Serialize, Serializer};
 
 /// Floats of 32 bits, little end first. In a text they are in base 64.
 #[derive(Clone, Debug)]
-pub(super) struct Numbers(pub(super) Vec<u8>);
+pub(super) struct OutputFloats(pub(super) Vec<u8>);
 
-impl Numbers {
+impl OutputFloats {
     pub(super) fn of(values: &[f32]) -> Self {
         let mut bytes = vec![0; 4 * values.len()];
         for (to, value) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(values) {
@@ -16,7 +16,7 @@ impl Numbers {
     }
 }
 
-impl Serialize for Numbers {
+impl Serialize for OutputFloats {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&base64(&self.0))
     }
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn numbers_are_little_endian() {
-        let numbers = Numbers::of(&[1.0, -2.5]);
+        let numbers = OutputFloats::of(&[1.0, -2.5]);
         assert_eq!(numbers.0, [0, 0, 0x80, 0x3f, 0, 0, 0x20, 0xc0]);
         assert_eq!(serde_json::to_string(&numbers).unwrap(), "\"AACAPwAAIMA=\"");
     }

@@ -1,6 +1,6 @@
 //! Outputs as numbers and as pictures.
 
-use super::numbers::{Numbers, base64};
+use super::numbers::{OutputFloats, base64};
 use super::wire;
 use ctm::array::{Array, ArrayFileKind, Values};
 
@@ -18,7 +18,7 @@ pub(super) fn picture(array: &Array) -> Result<String, String> {
 /// An output as the page shows it; column and row of its first element.
 pub(super) fn shown(name: &str, array: &Array, left: u32, top: u32) -> Result<wire::Output, String> {
     let count = array.width * array.height * array.channels;
-    let values = (count <= MOST_VALUES).then(|| Numbers::of(&array.to_f32()));
+    let values = (count <= MOST_VALUES).then(|| OutputFloats::of(&array.to_f32()));
     // The page makes pictures of numbers itself.
     let picture = if values.is_some() { None } else { Some(picture(array)?) };
     Ok(wire::Output {

@@ -1,6 +1,6 @@
 //! Questions and answers of the page. `editors/page/src/wire.ts` has the same types for its script, written by the test below.
 
-use super::numbers::Numbers;
+use super::numbers::OutputFloats;
 #[cfg(test)]
 use super::question::{Files, Question};
 use serde::Serialize;
@@ -29,7 +29,7 @@ macro_rules! named {
 named! {
     "number": u8 u16 u32 u64 usize f64;
     "string": String &'static str;
-    "string | Float32Array": Numbers;
+    "string | Float32Array": OutputFloats;
     "boolean": bool;
     "Record<string, string>": Files;
     "Question": Question;
@@ -243,7 +243,7 @@ wire! {
         /// Of large outputs, which have no numbers: as a picture, the address of a PNG.
         picture: Option<String>,
         /// The numbers, row by row: floats of 32 bits, little end first. A server sends them in base 64.
-        values: Option<Numbers>,
+        values: Option<OutputFloats>,
     }
     /// A small picture.
     struct Thumbnail {

@@ -94,7 +94,7 @@ impl TextureImage {
 enum TexelRows {
     Dwords(Rows),
     Bytes(ByteRows),
-    /// ConvertedTexels share bytes.
+    /// Texels share bytes.
     Shared,
 }
 
@@ -132,7 +132,7 @@ impl TextureWords {
         Ok(Conversion { rows, selects, elements: Vec::new() })
     }
 
-    /// The texture with its texels. ConvertedTexels after the end of memory are 0. `compared`: elements stay in the order of memory, as the first one is
+    /// The texture with its texels. Texels after the end of memory are 0. `compared`: elements stay in the order of memory, as the first one is
     /// compared before any is selected.
     ///
     /// # Errors
