@@ -99,6 +99,7 @@ fn every_session_of_the_pages_runs() {
             let (code, stdout, stderr) = d.ctm(arguments);
             assert_eq!(code, 0, "{}: {command}\n{stdout}{stderr}", page.display());
             if !printed.is_empty() && printed != ["..."] {
+                let stdout = if cfg!(windows) { stdout.replace('\\', "/") } else { stdout };
                 assert_eq!(stdout.trim_end(), printed.join("\n").trim_end(), "{}: {command}", page.display());
             }
             ran += 1;

@@ -180,6 +180,7 @@ fn a_capture_has_one_budget() {
 
 /// Without the preloaded library the message has the one command that makes it, in the profile of this program.
 #[test]
+#[cfg(target_os = "linux")]
 fn a_missing_library_is_told_with_its_command() {
     let d = Dir::new("no-library");
     let program = d.0.join("ctm");

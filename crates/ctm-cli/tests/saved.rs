@@ -172,12 +172,14 @@ fn commands_that_look_inside_take_what_run_takes() {
     assert!(parted.contains("a.x1k:4") && parted.contains("b.x1k:4"), "{parted}");
     d.bad(&[&["compare", "a.x1k"][..], &flags].concat(), 2, &["is to be compared with another one"]);
     d.bad(&["why", "a.x1k", "--size", "4x4", "--cull", "back", "--group", "4"], 2, &["--group is a flag of `ctm run`"]);
-    let small = d.good_noted(&[&["reduce", "a.x1k", "--while", "grep -q add {}"][..], &flags].concat());
-    assert!(small.contains("add") && !small.contains("mul"), "{small}");
-    let ctm = env!("CARGO_BIN_EXE_ctm");
-    let holds = format!("{ctm} run {{job}} --size 1x1 --json | grep -q '\"status\":\"done\"'");
-    d.good_noted(&[&["reduce", "a.x1k", "--while", &holds, "-o", "small"][..], &flags].concat());
-    d.good_noted(&["run", "small/job.toml"]);
+    if cfg!(unix) {
+        let small = d.good_noted(&[&["reduce", "a.x1k", "--while", "grep -q add {}"][..], &flags].concat());
+        assert!(small.contains("add") && !small.contains("mul"), "{small}");
+        let ctm = env!("CARGO_BIN_EXE_ctm");
+        let holds = format!("{ctm} run {{job}} --size 1x1 --json | grep -q '\"status\":\"done\"'");
+        d.good_noted(&[&["reduce", "a.x1k", "--while", &holds, "-o", "small"][..], &flags].concat());
+        d.good_noted(&["run", "small/job.toml"]);
+    }
 }
 
 #[test]
@@ -199,8 +201,10 @@ fn commands_that_look_inside_take_what_draw_takes() {
         assert!(
             d.good(&[&["compare"], programs, &CUBE[..], &["--engines", "jit,interp"]].concat()).contains("the same")
         );
-        let small = d.good_noted(&[&["reduce"], programs, &CUBE[..], &["--while", "grep -q SAMPLE {}"]].concat());
-        assert!(small.contains("SAMPLE"), "{small}");
+        if cfg!(unix) {
+            let small = d.good_noted(&[&["reduce"], programs, &CUBE[..], &["--while", "grep -q SAMPLE {}"]].concat());
+            assert!(small.contains("SAMPLE"), "{small}");
+        }
     }
     // Lines of a container are those of `ctm dis`.
     let listing = d.good(&["dis", "cube.gsh"]);

@@ -5,10 +5,11 @@ use crate::browser;
 
 use browser::{Server, captured, captures, recorded};
 use serde_json::{Value, json};
-use std::io::{Read, Write};
+#[cfg(target_os = "linux")]
+use std::io::Read;
+use std::io::Write;
 use std::net::TcpStream;
 use std::path::PathBuf;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -92,7 +93,7 @@ fn ctrl_c_ends_it_whatever_is_open() {
     std::thread::sleep(Duration::from_millis(500));
     let since = Instant::now();
     let process = server.process.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &process]).status().unwrap().success());
+    assert!(std::process::Command::new("kill").args(["-INT", &process]).status().unwrap().success());
     let status = loop {
         if let Some(status) = server.process.try_wait().unwrap() {
             break status;
