@@ -48,12 +48,6 @@ impl<'a> Array<'a> {
         (array, array.last(4 * count, 4).unwrap_or(0))
     }
 
-    /// An element of four bytes; the last one, where the array ends before, and zeros where it has none.
-    #[inline(always)]
-    pub(crate) fn four_bytes(self, index: u32) -> u32 {
-        self.dword::<4>(index)
-    }
-
     /// The dword that begins at `index * BYTES`; the last one, where the array ends before, and 0 where it has none.
     #[inline(always)]
     pub fn dword<const BYTES: i32>(&self, index: u32) -> u32 {

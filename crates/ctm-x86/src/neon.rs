@@ -156,7 +156,7 @@ impl Simd for Four {
 
     #[inline(always)]
     fn repeated_bytes(self, array: Array<'_>, index: u32) -> Self::V {
-        bytes(array.four_bytes(index).into())[0]
+        bytes(array.dword::<4>(index).into())[0]
     }
 
     #[inline(always)]

@@ -344,7 +344,7 @@ macro_rules! simd {
             #[inline(always)]
             fn repeated_bytes(self, array: Array<'_>, index: u32) -> Self::V {
                 // SAFETY: as above.
-                unsafe { f512(_mm512_cvtepu8_epi32(_mm_set1_epi32(array.four_bytes(index).cast_signed()))) }
+                unsafe { f512(_mm512_cvtepu8_epi32(_mm_set1_epi32(array.dword::<4>(index).cast_signed()))) }
             }
 
             #[inline(always)]
@@ -430,7 +430,7 @@ macro_rules! simd {
             #[inline(always)]
             fn repeated_bytes(self, array: Array<'_>, index: u32) -> Self::V {
                 // SAFETY: as above.
-                unsafe { f256(_mm256_cvtepu8_epi32(_mm_set1_epi32(array.four_bytes(index).cast_signed()))) }
+                unsafe { f256(_mm256_cvtepu8_epi32(_mm_set1_epi32(array.dword::<4>(index).cast_signed()))) }
             }
 
             #[inline(always)]
@@ -508,7 +508,7 @@ macro_rules! simd {
             #[inline(always)]
             fn repeated_bytes(self, array: Array<'_>, index: u32) -> Self::V {
                 // SAFETY: as above.
-                unsafe { f128(_mm_cvtepu8_epi32(_mm_cvtsi32_si128(array.four_bytes(index).cast_signed()))) }
+                unsafe { f128(_mm_cvtepu8_epi32(_mm_cvtsi32_si128(array.dword::<4>(index).cast_signed()))) }
             }
 
             #[inline(always)]

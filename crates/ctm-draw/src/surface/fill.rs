@@ -33,11 +33,11 @@ pub(super) struct Strip<'s> {
     pub(super) y: i32,
     /// The columns of each row, from the first up to the one after the last.
     pub(super) spans: &'s [[i32; 2]],
-    /// The columns of tiles all of whose pixels are in the spans; behind all columns where there are none.
+    /// The columns of tiles all of whose pixels are in the spans; after all columns where there are none.
     pub(super) tiles: [i32; 2],
 }
 
-/// Tells the strips of spans, whose first row is `top`. `has_tiles`: whole tiles are told apart.
+/// Calls `tell` with each strip of the spans, from row `top` on. `has_tiles`: [`Strip::tiles`] names the tiles that are covered as a whole.
 pub(super) fn strips(top: i32, spans: &[[i32; 2]], has_tiles: bool, mut tell: impl FnMut(Strip<'_>)) {
     let (mut y, bottom) = (top, top + spans.len() as i32);
     while y < bottom {
