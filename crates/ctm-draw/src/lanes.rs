@@ -56,6 +56,16 @@ pub(crate) fn inside(rect: Rect, [x, y]: [i32; 2]) -> u32 {
     (0..ROWS).filter(|row| (rect.top..rect.bottom).contains(&(y + row))).fold(0, |all, row| all | of_row(columns, row))
 }
 
+/// The pixels of a quad at this place that lie in a rectangle (bit 0 is the first).
+#[inline(always)]
+pub(crate) fn of_quad(rect: Rect, [x, y]: [i32; 2]) -> u32 {
+    let within =
+        |from: i32, to: i32, at: i32| (u32::from(from <= at && at < to), u32::from(from <= at + 1 && at + 1 < to));
+    let (left, right) = within(rect.left, rect.right, x);
+    let (upper, lower) = within(rect.top, rect.bottom, y);
+    (left | right << 1) * (upper | lower << 2)
+}
+
 /// The blocks of four rows in which spans lie: the first column of each, and its lanes that do.
 pub(crate) fn blocks(spans: [[i32; 2]; 4]) -> impl Iterator<Item = (i32, u32)> {
     let there = || spans.into_iter().filter(|[left, right]| left < right);
@@ -81,25 +91,25 @@ pub(crate) const fn mask(holds: bool) -> u32 {
     if holds { u32::MAX } else { 0 }
 }
 
-/// The bits of the lanes whose masks are set.
+/// The bits of the lanes whose masks are set; a multiple of four lanes.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(crate) fn bits(masks: &[u32; LANES]) -> u32 {
+pub(crate) fn bits<const N: usize>(masks: &[u32; N]) -> u32 {
     ctm_x86::simd::high_bits(masks)
 }
 
-/// The bits of the lanes whose masks are set.
+/// The bits of the lanes whose masks are set; a multiple of four lanes.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-pub(crate) fn bits(masks: &[u32; LANES]) -> u32 {
-    // Eight lanes at a time, so that whole vectors are combined before single lanes.
-    let mut eight = [0; 8];
-    for (n, of) in masks.as_chunks::<8>().0.iter().enumerate() {
-        for (k, (all, mask)) in eight.iter_mut().zip(of).enumerate() {
-            *all |= mask & 1 << (8 * n + k);
+pub(crate) fn bits<const N: usize>(masks: &[u32; N]) -> u32 {
+    // Four lanes at a time, so that whole vectors are combined before single lanes.
+    let mut four = [0; 4];
+    for (n, of) in masks.as_chunks::<4>().0.iter().enumerate() {
+        for (k, (all, mask)) in four.iter_mut().zip(of).enumerate() {
+            *all |= mask & 1 << (4 * n + k);
         }
     }
-    eight.into_iter().fold(0, |all, bits| all | bits)
+    four.into_iter().fold(0, |all, bits| all | bits)
 }
 
 /// Evaluates an expression whose loops are compiled for the widest vectors of the processor. The expression is compiled twice, so that each of both is inlined.
@@ -174,7 +184,7 @@ mod tests {
         assert_eq!(whole(rect), Rect { left: 0, top: 8, right: 16, bottom: 12 });
         // A quad is four lanes side by side.
         assert_eq!([0, 1, 2, 3].map(|lane| Shape::Block.at(8 + lane)), [[0, 2], [1, 2], [0, 3], [1, 3]]);
-        assert_eq!(bits(&std::array::from_fn(|n| mask(n % 3 == 0))), 0x4924_9249);
+        assert_eq!(bits::<LANES>(&std::array::from_fn(|n| mask(n % 3 == 0))), 0x4924_9249);
         for count in [0, 3, 6, 8, 11] {
             let from: Vec<[u32; 4]> =
                 (0..count).map(|n| [0, 1, 2, 3].map(|c| (4.0 * n as f32 + c as f32).to_bits())).collect();

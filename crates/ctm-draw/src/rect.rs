@@ -85,6 +85,12 @@ impl Rect {
         !self.and(other).is_empty()
     }
 
+    /// The rectangle, widened to whole quads.
+    #[must_use]
+    pub(crate) const fn quads(self) -> Self {
+        Self { left: self.left & !1, top: self.top & !1, right: (self.right + 1) & !1, bottom: (self.bottom + 1) & !1 }
+    }
+
     /// Whether there is no pixel in it.
     #[must_use]
     pub const fn is_empty(self) -> bool {

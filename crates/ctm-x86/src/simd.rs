@@ -166,11 +166,11 @@ pub fn on_avx2_of<W: Wide>(work: W) -> Result<W::Out, W> {
     }
 }
 
-/// The highest bits of 32 lanes, the first lane's in bit 0.
+/// The highest bits of up to 32 lanes, the first lane's in bit 0; a multiple of four lanes.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 #[must_use]
-pub fn high_bits(lanes: &[u32; 32]) -> u32 {
+pub fn high_bits<const N: usize>(lanes: &[u32; N]) -> u32 {
     lanes.as_chunks::<4>().0.iter().rev().fold(0, |all, &four| {
         let [a, b, c, d] = four.map(u32::cast_signed);
         // SAFETY: every such processor has these instructions.

@@ -39,6 +39,9 @@ const LEAST_MERGED: usize = 48;
 /// The approximate number of quads from which on untested pieces are covered block by block.
 const LEAST_BLOCKS: u64 = 12;
 
+/// The stored depths and colours of a piece begin to load this many pieces before it is drawn: tiles lie in an order that processors do not foresee.
+const PIECES_AHEAD: usize = 8;
+
 /// The bands of a draw's targets, and the program that runs for their pixels.
 pub(crate) struct Bands<'a, 't> {
     pub(crate) runner: &'a Runner<'a>,
@@ -232,10 +235,14 @@ impl Over<'_> {
             apart: Apart::default(),
             staged: Staged::default(),
             shaded: [0; 2],
+            prefetched: Rect { left: 0, top: 0, right: 0, bottom: 0 },
         };
         let hidden = self.hidden(&batch, within);
         for number in numbers {
             let piece = &pieces[number as usize];
+            if let Some(soon) = pieces.get(number as usize + PIECES_AHEAD) {
+                batch.prefetch(soon.bounds().and(within));
+            }
             if !piece.bounds().meets(within) {
                 continue;
             }
@@ -331,10 +338,15 @@ impl Over<'_> {
         early: bool,
     ) -> Result<(), DrawError> {
         let piece = &batch.pieces[number as usize];
-        let Some(merger) = batch.mergers.first().filter(|merger| self.samples == 0 && merger.tests_lanes()) else {
+        let tests_lanes = |merger: &Merger<'_, '_>| self.samples == 0 && merger.tests_lanes();
+        if !batch.mergers.first().is_some_and(tests_lanes) {
             return self.each_quad(batch, number, within, early);
-        };
-        if (merger.tests() || piece.most_quads() >= LEAST_BLOCKS) && self.coverer.has_spans(piece) {
+        }
+        if batch.small(number, within)? {
+            return Ok(());
+        }
+        let tests = batch.mergers.first().is_some_and(Merger::tests);
+        if (tests || piece.most_quads() >= LEAST_BLOCKS) && self.coverer.has_spans(piece) {
             return batch.blocks(number, within);
         }
         self.each_quad(batch, number, within, early)

@@ -8,8 +8,11 @@ mod lanes;
 mod pixels;
 mod quads;
 mod rows;
+mod small;
 
 use self::lanes::LaneTest;
+pub(crate) use self::small::SmallTriangle;
+use crate::lanes::{COLUMNS, ROWS};
 use crate::output::blend::{self, blend};
 use crate::output::watch::{Ending, Fragment, SampleTest, Watch};
 use crate::pixel::shade::{Exports, ShadeQuad, count_covered};
@@ -240,6 +243,27 @@ impl<'a, 't> Merger<'a, 't> {
     pub(crate) fn prepare(&self) {
         let colours = self.open.colour.iter().flatten().map(|target| &target.surface);
         colours.chain(self.open.depth.iter().map(|target| &target.surface)).for_each(Surface::find_tiles);
+    }
+
+    /// Begins to load the contents of the targets in the first of these blocks: depth, and the first colour.
+    #[inline]
+    pub(crate) fn prefetch(&self, blocks: Rect) {
+        const COLUMNS_AHEAD: i32 = 4 * COLUMNS;
+        const ROWS_AHEAD: i32 = 2 * ROWS;
+        let (right, bottom) =
+            (blocks.right.min(blocks.left + COLUMNS_AHEAD), blocks.bottom.min(blocks.top + ROWS_AHEAD));
+        let depth = self.open.depth.as_ref().filter(|_| self.tests()).map(|target| &target.surface);
+        let colour = self.open.colour.iter().flatten().map(|target| &target.surface).next();
+        for surface in [depth, colour].into_iter().flatten() {
+            let [mut x, mut y] = [blocks.left, blocks.top];
+            while y < bottom {
+                surface.prefetch_block([x, y]);
+                x += COLUMNS;
+                if x >= right {
+                    (x, y) = (blocks.left, y + ROWS);
+                }
+            }
+        }
     }
 
     /// Counts lanes of one sample each that passed the tests before the program.

@@ -108,6 +108,58 @@ pub fn inside_triangle(triangle: &Triangle, place: PixelPlace, within: Rect) -> 
     }
 }
 
+/// The edges of a triangle whose pixels are tested in this place of each: their values at pixel (0, 0), and their changes by column and row. `None` where it has
+/// no area, or values become too large for 32 bits in a rectangle.
+#[inline]
+fn planes_within(triangle: &Triangle, place: PixelPlace, rect: Rect) -> Option<[[i64; 3]; 3]> {
+    let (units, [x, y]) = (place.unit.count(), place.at);
+    let planes = triangle.edges()?.map(|edge| [edge.at(x, y), -edge.dy * units, edge.dx * units]);
+    let fits = |[start, di, dj]: [i64; 3]| {
+        let at = |x: i32, y: i32| (start + i64::from(x) * di + i64::from(y) * dj).abs();
+        let most = at(rect.left, rect.top).max(at(rect.right, rect.top));
+        most.max(at(rect.left, rect.bottom)).max(at(rect.right, rect.bottom)) < 1 << 30
+    };
+    planes.into_iter().all(fits).then_some(planes)
+}
+
+/// Edges of a small triangle for quads, in numbers of 32 bits.
+pub(crate) struct QuadEdges {
+    /// As of [`planes_within`].
+    planes: [[i64; 3]; 3],
+    /// The differences of a quad's pixels from the first one.
+    steps: [[i32; 4]; 3],
+}
+
+impl QuadEdges {
+    /// The edges of a triangle whose pixels are tested in this place of each; `None` where it has no area, or numbers become too large in a rectangle
+    /// of whole quads.
+    #[inline]
+    pub(crate) fn new(triangle: &Triangle, place: PixelPlace, rect: Rect) -> Option<Self> {
+        let planes = planes_within(triangle, place, rect)?;
+        // The changes fit, as the sides of a quad do.
+        let steps = planes.map(|[_, di, dj]| [0, di as i32, dj as i32, (di as i32).wrapping_add(dj as i32)]);
+        Some(Self { planes, steps })
+    }
+
+    /// The pixels of a quad that are covered (bit 0 is the first).
+    #[inline(always)]
+    pub(crate) fn covered(&self, [x, y]: [i32; 2]) -> u32 {
+        // Loops alone: see [`BlockEdges::covered`].
+        let mut outside = [0u32; 4];
+        for (&[start, di, dj], steps) in self.planes.iter().zip(&self.steps) {
+            let first = (start + i64::from(x) * di + i64::from(y) * dj) as i32;
+            for (outside, step) in outside.iter_mut().zip(steps) {
+                // Negative where one of them is.
+                *outside |= first.wrapping_add(*step).cast_unsigned();
+            }
+        }
+        for outside in &mut outside {
+            *outside = !(outside.cast_signed() >> 31).cast_unsigned();
+        }
+        bits(&outside)
+    }
+}
+
 /// Edges of a triangle for blocks of lanes, in numbers of 32 bits.
 pub(crate) struct BlockEdges {
     /// The values at pixel (0, 0), and their changes by column and row.
@@ -123,16 +175,7 @@ impl BlockEdges {
     /// of whole blocks.
     #[inline]
     pub(crate) fn new(triangle: &Triangle, place: PixelPlace, rect: Rect) -> Option<Self> {
-        let (units, [x, y]) = (place.unit.count(), place.at);
-        let planes = triangle.edges()?.map(|edge| [edge.at(x, y), -edge.dy * units, edge.dx * units]);
-        let fits = |[start, di, dj]: [i64; 3]| {
-            let at = |x: i32, y: i32| (start + i64::from(x) * di + i64::from(y) * dj).abs();
-            let most = at(rect.left, rect.top).max(at(rect.right, rect.top));
-            most.max(at(rect.left, rect.bottom)).max(at(rect.right, rect.bottom)) < 1 << 30
-        };
-        if !planes.into_iter().all(fits) {
-            return None;
-        }
+        let planes = planes_within(triangle, place, rect)?;
         // The changes fit, as the sides of a block do.
         let steps = planes.map(|[_, di, dj]| {
             let (di, dj) = (di as i32, dj as i32);
@@ -355,5 +398,51 @@ pub fn inside_box(corners: [[i64; 2]; 2], PixelPlace { unit, at: [x, y] }: Pixel
         right: clamp(first(ax.max(bx), x), within.left, within.right),
         top: clamp(first(ay.min(by), y), within.top, within.bottom),
         bottom: clamp(first(ay.max(by), y), within.top, within.bottom),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lanes::of_quad;
+    use crate::rect::PositionUnit;
+
+    /// Truth: the pixels of quads tested one by one.
+    #[test]
+    fn quads_of_a_small_triangle_are_covered_alike() {
+        let mut state = 0x9e37_79b9_7f4a_7c15u64;
+        let mut below = |n: u64| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (state >> 33) % n
+        };
+        let scissor = Rect { left: 0, top: 0, right: 64, bottom: 64 };
+        let mut covered = 0;
+        for case in 0..4000 {
+            let unit = [PositionUnit::Of256, PositionUnit::Of192][case % 2];
+            let side = [400, 1000, 4000, 15000][case / 2 % 4];
+            let corner = [below(12000) as i64 - 500, below(12000) as i64 - 500];
+            let triangle = Triangle::new([0; 3].map(|_| corner.map(|at| at + below(side) as i64)));
+            let points = SamplePoints { unit, count: 1, at: [[unit.count() / 2; 2]; 8], masks: [1; 8] };
+            let bounds = around(&triangle.at, &points, scissor);
+            if bounds.is_empty() {
+                continue;
+            }
+            let mut expected = Vec::new();
+            cover_triangle(&triangle, &points, scissor, &mut |quad| expected.push(quad));
+            let edges = QuadEdges::new(&triangle, points.first(), bounds.quads());
+            let mut found = Vec::new();
+            for y in ((bounds.top & !1)..bounds.bottom).step_by(2) {
+                for x in ((bounds.left & !1)..bounds.right).step_by(2) {
+                    let pixels = edges.as_ref().map_or(0, |edges| edges.covered([x, y])) & of_quad(bounds, [x, y]);
+                    if pixels != 0 {
+                        found.push(QuadCoverage { x, y, masks: [0, 1, 2, 3].map(|n| (pixels >> n & 1) as u8) });
+                    }
+                }
+            }
+            expected.sort_by_key(|quad| (quad.y, quad.x));
+            assert_eq!(found, expected, "case {case}: {triangle:?}");
+            covered += found.len();
+        }
+        assert!(covered > 4000, "{covered} quads are covered");
     }
 }

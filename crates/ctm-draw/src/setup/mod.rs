@@ -8,5 +8,5 @@ pub(crate) mod primitives;
 
 pub use clip::ClipVertex;
 pub use inspect::Outline;
-pub(crate) use planes::Depths;
 pub use planes::{Corner, Setup, Share, Shares, Weights};
+pub(crate) use planes::{Depths, QuadDepths};

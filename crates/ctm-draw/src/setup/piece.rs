@@ -2,8 +2,8 @@
 
 use crate::lanes::{COLUMNS, ROWS, blocks, inside, whole, wide};
 use crate::raster::{
-    BlockEdges, LinePixels, QuadCoverage, Triangle, around, cover_box, cover_triangle, inside_box, inside_triangle,
-    triangle_quads, triangle_spans,
+    BlockEdges, LinePixels, QuadCoverage, QuadEdges, Triangle, around, cover_box, cover_triangle, inside_box,
+    inside_triangle, triangle_quads, triangle_spans,
 };
 use crate::rect::{PixelPlace, Rect};
 use crate::setup::{Corner, Setup, Share};
@@ -101,6 +101,9 @@ impl Piece {
     }
 }
 
+/// The number of quads of a box up to which a triangle is covered quad by quad.
+pub(crate) const MOST_SMALL: i32 = 32;
+
 /// Finds the pixels of pieces.
 pub(crate) struct Coverer<'a> {
     raster: &'a RasterState,
@@ -195,6 +198,21 @@ impl<'a> Coverer<'a> {
             self.spans(piece, rows, &mut |row, left, right| spans[(row - y) as usize & 3] = [left, right]);
             blocks(spans).for_each(|(x, lanes)| tell([x, y], lanes));
         }
+    }
+
+    /// The edges of a piece within a rectangle for its quads, and the rectangle around these, if it is a triangle of few quads.
+    #[inline]
+    pub(crate) fn small(&self, piece: &Piece, within: Rect) -> Option<(QuadEdges, Rect)> {
+        let rect = piece.bounds.and(within);
+        if !matches!(piece.area, Area::Triangle) || rect.is_empty() || !self.has_spans(piece) {
+            return None;
+        }
+        let quads = rect.quads();
+        let area = (quads.right - quads.left) * (quads.bottom - quads.top);
+        (area <= 4 * MOST_SMALL)
+            .then(|| QuadEdges::new(&piece.triangle(), self.points.first(), quads))
+            .flatten()
+            .map(|edges| (edges, rect))
     }
 
     /// Whether all samples of covered pixels are drawn. Bits of a mask for samples that pixels do not have mean nothing.

@@ -130,13 +130,7 @@ impl Setup {
         let mut depths = Depths { setup: self, shape, centre, planes: None, steps };
         let Share::Triangle(area) = self.share else { return depths };
         let [second, third] = self.area_planes(centre);
-        // Sums and products of whole numbers are exact within bounds; a plane is largest at a corner.
-        let is_exact = |plane: [i64; 3]| {
-            [[rect.left, rect.top], [rect.right, rect.top], [rect.left, rect.bottom], [rect.right, rect.bottom]]
-                .into_iter()
-                .all(|at| at_pixel(plane, at).abs() < 1 << 52)
-        };
-        if is_exact(second) && is_exact(third) {
+        if is_exact(second, rect) && is_exact(third, rect) {
             depths.planes = Some(Planes { second, third, inverse: 1.0 / area as f64 });
             for (steps, [_, di, dj]) in depths.steps.iter_mut().zip([second, third]) {
                 let (di, dj) = (di as f64, dj as f64);
@@ -147,6 +141,23 @@ impl Setup {
             }
         }
         depths
+    }
+
+    /// The depths of the pixels of the quads of a rectangle, equal to [`Self::depth`] for each. `centre`: the place in a pixel. `None` where numbers become too
+    /// large, and of lines and points.
+    #[inline]
+    pub(crate) fn quad_depths(&self, rect: Rect, centre: i64) -> Option<QuadDepths> {
+        let Share::Triangle(area) = self.share else { return None };
+        let planes = self.area_planes(centre);
+        let [z0, z1, z2] = self.corners.map(|corner| corner.z);
+        planes.iter().all(|&plane| is_exact(plane, rect)).then(|| QuadDepths {
+            planes,
+            steps: planes.map(|[_, di, dj]| [0.0, di as f64, dj as f64, (di + dj) as f64]),
+            inverse: 1.0 / area as f64,
+            first: z0,
+            by: [z1 - z0, z2 - z0],
+            offset: self.offset,
+        })
     }
 
     /// Twice the areas that pixels make with the edges opposite the second and the third corner, as planes over the window. `place`: the place in a pixel.
@@ -331,6 +342,40 @@ fn at_pixel([origin, di, dj]: [i64; 3], [x, y]: [i32; 2]) -> i64 {
     origin + i64::from(x) * di + i64::from(y) * dj
 }
 
+/// Whether sums and products of whole numbers are exact for a plane in a rectangle: it is largest at a corner.
+fn is_exact(plane: [i64; 3], rect: Rect) -> bool {
+    [[rect.left, rect.top], [rect.right, rect.top], [rect.left, rect.bottom], [rect.right, rect.bottom]]
+        .into_iter()
+        .all(|at| at_pixel(plane, at).abs() < 1 << 52)
+}
+
+/// Depths of the pixels of quads.
+pub(crate) struct QuadDepths {
+    /// Twice the areas that pixels make with edges, as planes over the window that are exact.
+    planes: [[i64; 3]; 2],
+    /// How both change from the first pixel of a quad to each of them.
+    steps: [[f64; 4]; 2],
+    inverse: f64,
+    /// The depth of the first corner, and how those of the others differ from it.
+    first: f64,
+    by: [f64; 2],
+    offset: f64,
+}
+
+impl QuadDepths {
+    /// The depths of a quad, from its first pixel on. Those outside of the rectangle mean nothing.
+    #[inline(always)]
+    pub(crate) fn at(&self, at: [i32; 2]) -> [f64; 4] {
+        let Self { planes, steps: [seconds, thirds], inverse, first, by, offset } = self;
+        let (a, b) = (at_pixel(planes[0], at) as f64, at_pixel(planes[1], at) as f64);
+        let mut depths = [0.0; 4];
+        for (to, (second, third)) in depths.iter_mut().zip(seconds.iter().zip(thirds)) {
+            *to = first + (a + second) * inverse * by[0] + (b + third) * inverse * by[1] + offset;
+        }
+        depths
+    }
+}
+
 /// Depths of the pixels of a rectangle, in lanes of a shape.
 pub(crate) struct Depths<'s> {
     pub(crate) setup: &'s Setup,
@@ -427,15 +472,15 @@ impl Weights {
 mod tests {
     use super::*;
 
-    /// Truth: the weights of one quad by itself.
+    /// Truth: the weights of one quad by itself, and the depth of one pixel.
     #[test]
-    fn quads_of_a_piece_have_their_own_weights() {
+    fn quads_of_a_piece_have_their_own_weights_and_depths() {
         let mut state = 0x9e37_79b9_7f4a_7c15u64;
         let mut below = |n: u64| {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
             (state >> 33) % n
         };
-        let mut shared = 0;
+        let (mut shared, mut depths_compared) = (0, 0);
         for case in 0..2000 {
             let far = [1 << 12, 1 << 18, 1 << 22, 1 << 28][case % 4];
             let mut corner = || Corner {
@@ -469,9 +514,16 @@ mod tests {
                 let [found, expected] =
                     [of_piece.at(at), setup.weights_of_quad(at, centre)].map(|of| format!("{of:?}"));
                 assert_eq!(found, expected, "case {case}, {at:?}");
+                if let Some(depths) = setup.quad_depths(rect, centre) {
+                    let expected = [[0, 0], [1, 0], [0, 1], [1, 1]].map(|[x, y]| {
+                        setup.depth([at[0] + x, at[1] + y].map(|pixel| setup.unit.corner(pixel) + centre))
+                    });
+                    assert_eq!(depths.at(at).map(f64::to_bits), expected.map(f64::to_bits), "case {case}, {at:?}");
+                    depths_compared += 1;
+                }
                 shared += 1;
             }
         }
-        assert!(shared > 4000, "{shared} quads were compared");
+        assert!(shared > 4000 && depths_compared > 4000, "{shared} and {depths_compared} quads were compared");
     }
 }

@@ -281,6 +281,19 @@ impl<'t> Surface<'t> {
         self.bytes.get_mut(first..first.checked_add(length)?)
     }
 
+    /// The elements of a quad, pixel after pixel, of one sample; `None` where they are elsewhere.
+    #[inline]
+    pub(crate) fn quad(&mut self, [x, y]: [i32; 2], layer: u32) -> Option<&mut [u8]> {
+        let Layout { mode, element_bytes, samples, depth_order, tiling, .. } = self.layout;
+        let length = 4 * element_bytes;
+        let fits = mode == ArrayMode::Tiled1d || length <= tiling.group_bytes;
+        if self.rows.is_some() || samples > 1 || !depth_order || !fits {
+            return None;
+        }
+        let first = self.place(x, y, layer, 0)?.checked_sub(self.first_byte)? as usize;
+        self.bytes.get_mut(first..first.checked_add(length as usize)?)
+    }
+
     /// Begins to load the block of layer 0 at this place, if [`Self::find_tiles`] knows it. Tiles lie in an order that processors do not foresee.
     #[inline]
     pub(crate) fn prefetch_block(&self, [x, y]: [i32; 2]) {

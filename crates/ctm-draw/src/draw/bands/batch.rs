@@ -2,8 +2,8 @@
 
 use super::apart::Apart;
 use super::{LEAST_FILLED, LEAST_MERGED, Over};
-use crate::lanes::Shape;
-use crate::output::merge::{Merger, Sources};
+use crate::lanes::{Shape, whole};
+use crate::output::merge::{Merger, SmallTriangle, Sources};
 use crate::pixel::band::Covered;
 use crate::pixel::shade::{Exports, PER_LAUNCH, Scratch, ShadeQuad, Shader, count_covered};
 use crate::pixel::starts::Starts;
@@ -11,7 +11,7 @@ use crate::program::{LaunchOutput, Packed, Staged, Window};
 use crate::raster::QuadCoverage;
 use crate::rect::Rect;
 use crate::setup::Setup;
-use crate::setup::piece::Piece;
+use crate::setup::piece::{MOST_SMALL, Piece};
 use crate::state::DrawError;
 use std::sync::atomic::AtomicU64;
 
@@ -57,6 +57,8 @@ pub(super) struct Batch<'b, 'r, 'a, 't> {
     /// Colours that wait for blending, of the last piece.
     pub(super) staged: Staged,
     pub(super) shaded: [u64; 2],
+    /// The blocks that were last loaded ahead.
+    pub(super) prefetched: Rect,
 }
 
 impl Batch<'_, '_, '_, '_> {
@@ -112,6 +114,39 @@ impl Batch<'_, '_, '_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Begins to load the contents of the targets at a piece that is drawn soon.
+    pub(super) fn prefetch(&mut self, piece: Rect) {
+        let blocks = whole(piece);
+        // Pieces that follow each other often lie in one block.
+        if blocks.is_empty() || blocks == self.prefetched {
+            return;
+        }
+        self.prefetched = blocks;
+        let band = self.band_of(blocks.top);
+        self.mergers[band].prefetch(blocks);
+    }
+
+    /// Adds the quads of a small triangle, tested one by one; returns whether it is one.
+    pub(super) fn small(&mut self, number: u32, within: Rect) -> Result<bool, DrawError> {
+        let (over, piece) = (self.over, &self.pieces[number as usize]);
+        let Some((edges, bounds)) = over.coverer.small(piece, within) else { return Ok(false) };
+        let band = self.band_of(bounds.top);
+        if self.band_of(bounds.bottom - 1) != band {
+            return Ok(false);
+        }
+        if self.quads.len() + MOST_SMALL as usize > PER_LAUNCH {
+            self.launch(false)?;
+        }
+        let quads = if over.is_idle { None } else { Some(&mut self.quads) };
+        let of = SmallTriangle { number, setup: &piece.setup, edges: &edges, bounds, all: over.all, quads };
+        let Some([quads, pixels]) = self.mergers[band].small_triangle(of) else { return Ok(false) };
+        if over.is_idle && over.shader.is_some() {
+            self.shaded[0] += quads;
+            self.shaded[1] += pixels;
+        }
+        Ok(true)
     }
 
     /// Adds the quads of a piece, tested block by block.

@@ -13,9 +13,6 @@ use crate::surface::depth::{DepthFormat, DepthKind};
 use crate::surface::fill::FillValue;
 use crate::surface::targets::OpenDepth;
 
-/// Dwords of lanes.
-type LaneDwords = [u32; LANES];
-
 /// All bits for each way in which a new value can compare with the stored one, where the test passes then: less, equal, greater, and none of these.
 fn ways(compare: Compare) -> [u32; 4] {
     let of = |new: f32| mask(compare.holds(&new, &1.0));
@@ -131,14 +128,14 @@ impl LaneTest {
     }
 
     /// The depths that are tested and written.
-    fn depths(&self, of_pixels: [f64; LANES]) -> [f64; LANES] {
-        self.clear.map_or(of_pixels, |clear| [clear; LANES])
+    fn depths<const N: usize>(&self, of_pixels: [f64; N]) -> [f64; N] {
+        self.clear.map_or(of_pixels, |clear| [clear; N])
     }
 
     /// Depths as they are stored.
     #[inline(always)]
-    fn quantised(&self, depths: &[f64; LANES], range: [f32; 2]) -> LaneDwords {
-        let mut new = [0; LANES];
+    pub(super) fn quantised<const N: usize>(&self, depths: &[f64; N], range: [f32; 2]) -> [u32; N] {
+        let mut new = [0; N];
         match self.kind {
             DepthKind::Fraction(_) => {
                 // Both ranges at once: the viewport's, and 0 to 1. One that is upside down: the upper bound counts.
@@ -169,7 +166,7 @@ impl LaneTest {
     }
 
     /// The depth that all pixels of a piece have, as it is stored; `None` where theirs differ. Where depths count for nothing, any is right.
-    fn same(&self, setup: &Setup) -> Option<u32> {
+    pub(super) fn same(&self, setup: &Setup) -> Option<u32> {
         if self.ignores_depth {
             return Some(0);
         }
@@ -179,38 +176,38 @@ impl LaneTest {
 
     /// Tests those lanes whose bits are set, and changes the dwords of those that pass; gives their bits. `new`: their depths. `HIGH`: stencil lies in the second dwords.
     #[inline(always)]
-    fn test<const HIGH: bool>(
+    fn test<const HIGH: bool, const N: usize>(
         &self,
-        low: &mut LaneDwords,
-        high: &mut LaneDwords,
-        new: &LaneDwords,
+        low: &mut [u32; N],
+        high: &mut [u32; N],
+        new: &[u32; N],
         marked: u32,
     ) -> u32 {
-        let mut passes = [u32::MAX; LANES];
+        let mut passes = [u32::MAX; N];
         if !self.ignores_depth {
             let [less, equal, greater, none] = self.ways;
             if self.kind == DepthKind::Float32 {
-                for n in 0..LANES {
+                for n in 0..N {
                     let (new, stored) = (f32::from_bits(new[n]), f32::from_bits(low[n]));
                     let [is_less, is_equal, is_greater] = [new < stored, new == stored, new > stored].map(mask);
                     let is_none = !(is_less | is_equal | is_greater);
                     passes[n] = is_less & less | is_equal & equal | is_greater & greater | is_none & none;
                 }
             } else {
-                for n in 0..LANES {
+                for n in 0..N {
                     let (new, stored) = (new[n].cast_signed(), (low[n] & self.field).cast_signed());
                     passes[n] = mask(new < stored) & less | mask(new == stored) & equal | mask(new > stored) & greater;
                 }
             }
         }
-        let mut lanes = [0; LANES];
+        let mut lanes = [0; N];
         for (n, lane) in lanes.iter_mut().enumerate() {
             *lane = mask(marked & 1 << n != 0);
         }
         if let Some(test) = &self.stencil {
-            test.test::<HIGH>(if HIGH { &mut *high } else { &mut *low }, &mut passes, &lanes);
+            test.test::<HIGH, N>(if HIGH { &mut *high } else { &mut *low }, &mut passes, &lanes);
         }
-        for n in 0..LANES {
+        for n in 0..N {
             passes[n] &= lanes[n];
             let written = passes[n] & self.written;
             low[n] = low[n] & !written | new[n] & written;
@@ -220,13 +217,13 @@ impl LaneTest {
 
     /// The same of depths in whole dwords, half dwords or two dwords.
     #[inline(always)]
-    fn test_bytes(&self, bytes: &mut [u8], new: &LaneDwords, marked: u32) -> u32 {
-        let (mut low, mut high) = ([0; LANES], [0; LANES]);
+    pub(super) fn test_bytes<const N: usize>(&self, bytes: &mut [u8], new: &[u32; N], marked: u32) -> u32 {
+        let (mut low, mut high) = ([0; N], [0; N]);
         match self.format.bytes() {
             2 => {
                 let of = bytes.as_chunks_mut::<2>().0;
                 low.iter_mut().zip(&*of).for_each(|(to, &two)| *to = u16::from_le_bytes(two).into());
-                let passed = self.test::<false>(&mut low, &mut high, new, marked);
+                let passed = self.test::<false, N>(&mut low, &mut high, new, marked);
                 of.iter_mut().zip(low).for_each(|(to, new)| *to = (new as u16).to_le_bytes());
                 passed
             }
@@ -236,7 +233,7 @@ impl LaneTest {
                     let both = u64::from_le_bytes(eight);
                     (*low, *high) = (both as u32, (both >> 32) as u32);
                 }
-                let passed = self.test::<true>(&mut low, &mut high, new, marked);
+                let passed = self.test::<true, N>(&mut low, &mut high, new, marked);
                 for (to, (low, high)) in of.iter_mut().zip(low.into_iter().zip(high)) {
                     *to = (u64::from(high) << 32 | u64::from(low)).to_le_bytes();
                 }
@@ -245,14 +242,14 @@ impl LaneTest {
             _ if self.turn != 0 => {
                 let of = bytes.as_chunks_mut::<4>().0;
                 low.iter_mut().zip(&*of).for_each(|(to, &four)| *to = u32::from_le_bytes(four).rotate_right(self.turn));
-                let passed = self.test::<false>(&mut low, &mut high, new, marked);
+                let passed = self.test::<false, N>(&mut low, &mut high, new, marked);
                 of.iter_mut().zip(low).for_each(|(to, new)| *to = new.rotate_left(self.turn).to_le_bytes());
                 passed
             }
             _ => {
                 let of = bytes.as_chunks_mut::<4>().0;
                 low.iter_mut().zip(&*of).for_each(|(to, &four)| *to = u32::from_le_bytes(four));
-                let passed = self.test::<false>(&mut low, &mut high, new, marked);
+                let passed = self.test::<false, N>(&mut low, &mut high, new, marked);
                 of.iter_mut().zip(low).for_each(|(to, new)| *to = new.to_le_bytes());
                 passed
             }
@@ -263,17 +260,17 @@ impl LaneTest {
 impl StencilTest {
     /// Takes away passes of lanes that fail, and changes the stencil of those that are marked.
     #[inline(always)]
-    fn test<const HIGH: bool>(&self, dwords: &mut LaneDwords, passes: &mut LaneDwords, marked: &LaneDwords) {
+    fn test<const HIGH: bool, const N: usize>(&self, dwords: &mut [u32; N], passes: &mut [u32; N], marked: &[u32; N]) {
         let shift = if HIGH { 0 } else { 24 };
         let [less, equal, greater, _] = self.ways;
-        let stored: LaneDwords = std::array::from_fn(|n| dwords[n] >> shift & 255);
-        let mut holds = [0; LANES];
-        for n in 0..LANES {
+        let stored: [u32; N] = std::array::from_fn(|n| dwords[n] >> shift & 255);
+        let mut holds = [0; N];
+        for n in 0..N {
             let (new, stored) = (self.reference.cast_signed(), (stored[n] & self.mask).cast_signed());
             holds[n] = mask(new < stored) & less | mask(new == stored) & equal | mask(new > stored) & greater;
         }
         let [fail, depth_fail, pass] = self.after.map(|(op, reference)| after(op, reference, &stored));
-        for n in 0..LANES {
+        for n in 0..N {
             let both = passes[n] & holds[n];
             let value = both & pass[n] | (holds[n] & !both) & depth_fail[n] | !holds[n] & fail[n];
             let written = (self.written & marked[n]) << shift;
@@ -285,12 +282,12 @@ impl StencilTest {
 
 /// Stencil values after an operation.
 #[inline(always)]
-fn after(op: StencilOp, reference: u32, stored: &LaneDwords) -> LaneDwords {
+fn after<const N: usize>(op: StencilOp, reference: u32, stored: &[u32; N]) -> [u32; N] {
     let each = |of: fn(u32) -> u32| stored.map(of);
     match op {
         StencilOp::Keep => *stored,
-        StencilOp::Zero => [0; LANES],
-        StencilOp::Replace => [reference; LANES],
+        StencilOp::Zero => [0; N],
+        StencilOp::Replace => [reference; N],
         StencilOp::IncrementClamp => each(|s| if s < 255 { s + 1 } else { 255 }),
         StencilOp::DecrementClamp => each(|s| if s > 0 { s - 1 } else { 0 }),
         StencilOp::Invert => each(|s| !s & 255),
@@ -411,24 +408,24 @@ impl OpenDepth<'_> {
 
     /// Tests lanes that do not lie together, each at its place.
     #[inline(always)]
-    fn test_scattered(
+    pub(super) fn test_scattered<const N: usize>(
         &mut self,
         test: &LaneTest,
         places: impl Fn(&Self, usize) -> Option<u64>,
-        new: &LaneDwords,
+        new: &[u32; N],
         marked: u32,
     ) -> u32 {
-        let (mut low, mut high) = ([0; LANES], [0; LANES]);
-        let (mut there, mut stored) = (0, [None; LANES]);
-        for lane in (0..LANES).filter(|lane| marked >> lane & 1 == 1) {
+        let (mut low, mut high) = ([0; N], [0; N]);
+        let (mut there, mut stored) = (0, [None; N]);
+        for lane in (0..N).filter(|lane| marked >> lane & 1 == 1) {
             let Some(place) = places(self, lane) else { continue };
             let bits = self.load(place);
             (low[lane], high[lane]) = ((bits as u32).rotate_right(test.turn), (bits >> 32) as u32);
             (stored[lane], there) = (Some(place), there | 1 << lane);
         }
         let passed = match test.format.bytes() {
-            8 => test.test::<true>(&mut low, &mut high, new, there),
-            _ => test.test::<false>(&mut low, &mut high, new, there),
+            8 => test.test::<true, N>(&mut low, &mut high, new, there),
+            _ => test.test::<false, N>(&mut low, &mut high, new, there),
         };
         for (lane, place) in stored.into_iter().enumerate() {
             if let Some(place) = place {
@@ -554,7 +551,14 @@ mod tests {
             });
             let mut bytes: Vec<u8> = stored.iter().flat_map(|bits| bits.to_le_bytes()[..size].to_vec()).collect();
             let marked = 0xf0f3_5a7fu32.rotate_left(case as u32);
+            let mut by_quads = bytes.clone();
             let passed = test.test_bytes(&mut bytes, &test.quantised(&depths, range), marked);
+            let of_quads = by_quads.chunks_exact_mut(4 * size).zip(depths.as_chunks::<4>().0).enumerate();
+            let of_quads = of_quads.fold(0, |all, (n, (bytes, depths))| {
+                let passed = test.test_bytes(bytes, &test.quantised(depths, range), marked >> (4 * n) & 15);
+                all | passed << (4 * n)
+            });
+            assert_eq!((passed, &bytes), (of_quads, &by_quads), "{format:?}, {state:?}, {range:?}");
             let (mut expected, mut after) = (0, Vec::new());
             for (n, bits) in stored.into_iter().enumerate() {
                 let (depth, stencil) = format.unpack(bits);
