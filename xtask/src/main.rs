@@ -170,7 +170,7 @@ fn documentation() -> Result<(), String> {
 
 /// The library with none of its features and with each alone, and the command with its optional one.
 fn features() -> Result<(), String> {
-    for feature in ["", "jit", "ps3", "compressed-ktx2", "png", "toml"] {
+    for feature in ["", "jit", "cranelift", "ps3", "compressed-ktx2", "png", "toml"] {
         let what = if feature.is_empty() { "lints, without features" } else { feature };
         let arguments =
             ["clippy", "--package", "close-to-metal", "--lib", "--no-default-features", "--features", feature];

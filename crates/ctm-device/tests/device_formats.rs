@@ -216,6 +216,8 @@ fn engines_store_the_same_in_every_format_and_tiling() {
         assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics))
     });
     let (sum, orders) = (copy_program(5, 2), [ByteOrder::Rgba, ByteOrder::Bgra]);
+    // An emulator tries a fifth.
+    let step = if ctm_testkit::in_emulator() { 5 } else { 1 };
     for &from in Format::ALL {
         for &to in Format::ALL {
             let [rows, tiles] = [Tiling::Linear, Tiling::Tiled];
@@ -226,7 +228,7 @@ fn engines_store_the_same_in_every_format_and_tiling() {
             // Copies by arithmetic: of whole blocks, and of others.
             let sums = [([rows, tiles], &sum, 4), ([tiles, rows], &sum, 5)];
             let sums = domains.into_iter().take(2).flat_map(|domain| sums.map(|of| (of, domain)));
-            for (case, ((tilings, program, number), (i0, j0, i1, j1))) in all.chain(sums).enumerate() {
+            for (case, ((tilings, program, number), (i0, j0, i1, j1))) in all.chain(sums).enumerate().step_by(step) {
                 let options = || DeviceOptions { uint8_order: orders[case / 3 % 2], ..DeviceOptions::default() };
                 let run = |mut rig: Rig| {
                     let (input, out) = (rig.surface(66, 40, from, tilings[0]), rig.surface(68, 43, to, tilings[1]));

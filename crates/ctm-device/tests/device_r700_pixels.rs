@@ -246,7 +246,9 @@ fn both_engines_store_the_same_in_every_format_and_tiling() {
     let cases = Format::ALL.iter().flat_map(|&from| Format::ALL.iter().map(move |&to| (from, to)));
     let tilings = [Tiling::Linear, Tiling::Tiled];
     let cases = cases.flat_map(|formats| tilings.into_iter().flat_map(move |a| tilings.map(|b| (formats, [a, b]))));
-    for (number, ((from, to), tilings)) in cases.flat_map(|case| [case; 2]).enumerate() {
+    // An emulator tries a seventh.
+    let step = if ctm_testkit::in_emulator() { 7 } else { 1 };
+    for (number, ((from, to), tilings)) in cases.flat_map(|case| [case; 2]).enumerate().step_by(step) {
         let (i0, j0, i1, j1) = domains[number / 3 % 4];
         let run = |engine: Box<dyn ctm_exec::Engine>| {
             let options = DeviceOptions { threads: 2, ..DeviceOptions::r700(Chip::Rv770) };

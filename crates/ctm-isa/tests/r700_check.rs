@@ -497,8 +497,9 @@ fn tangled_programs_are_checked_quickly() {
     let mut locks: Vec<u32> = (0..slots).flat_map(|i| [slots, 0xa1fc_0000 | (i & 0xffff) << 2]).collect();
     locks.extend(std::iter::repeat_n([0x8000_0080, 0x0000_0c90], 128).flatten());
     time(&Program::from_words(locks));
-    // A loose bound, for busy machines and builds without optimisation; 100 ms is usual.
-    assert!(slowest.as_millis() < 5000, "{slowest:?}");
+    // A loose bound, for busy machines and builds without optimisation; 100 ms is usual, and seconds in an emulator.
+    let most = if ctm_testkit::in_emulator() { 60_000 } else { 5000 };
+    assert!(slowest.as_millis() < most, "{slowest:?}");
 }
 
 #[test]

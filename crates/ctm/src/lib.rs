@@ -39,6 +39,7 @@
 //! | feature | by default | without it |
 //! |---|---|---|
 //! | `jit`: the fast engine, `ctm_jit` | on | programs run on the reference interpreter, with the same results |
+//! | `cranelift`: machine code for 64-bit ARM, and for x86-64 without AVX2 | off | programs run there on the portable machine of `ctm_jit`, with the same results |
 //! | `ps3`: the compiler for `ps_3_0` shaders, `ctm_ps3` | on | such programs are errors that say so |
 //! | `formats`: the next three | off | |
 //! | `toml`: job files | off | such files are errors that say so |

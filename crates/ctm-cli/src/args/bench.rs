@@ -80,6 +80,8 @@ pub(crate) enum BenchEngine {
     Avx512,
     /// Its machine code for AVX2
     Avx2,
+    /// Its machine code with vectors of 128 bits
+    Cranelift,
     /// Its back end for any machine
     Portable,
 }

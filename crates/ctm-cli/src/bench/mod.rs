@@ -124,6 +124,7 @@ fn backend(kind: BenchEngine) -> Result<Option<Backend>, Failure> {
         BenchEngine::Jit => Backend::from_environment(),
         BenchEngine::Avx512 => Backend::named("avx512"),
         BenchEngine::Avx2 => Backend::named("avx2"),
+        BenchEngine::Cranelift => Backend::named("cranelift"),
         BenchEngine::Portable => Backend::named("portable"),
     };
     backend.map(Some).map_err(|error| Failure::usage("no-back-end", error.to_string()))

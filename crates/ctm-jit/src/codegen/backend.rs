@@ -11,6 +11,9 @@ const ISA: &str = "CTM_ENGINE_ISA";
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
 const NO_EXEC: &str = "CTM_ENGINE_NO_EXEC";
 
+/// The obstacle of [`Backend::Cranelift`] where its crates were not built.
+const NO_FEATURE: &str = "this build does not have the feature that";
+
 /// A back end: it executes the form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Backend {
@@ -18,7 +21,7 @@ pub enum Backend {
     Avx512,
     /// Machine code for x86-64 with AVX2 and FMA.
     Avx2,
-    /// Machine code with vectors of 128 bits, made by Cranelift, in builds with the feature `cranelift`: on x86-64 with AVX and FMA, and on 64-bit ARM. Experimental: it runs only where it is asked for.
+    /// Machine code with vectors of 128 bits, made by Cranelift, in builds with the feature `cranelift`: on x86-64 with AVX and FMA, and on 64-bit ARM.
     Cranelift,
     /// Plain Rust in rows of 64 lanes; on every host.
     Portable,
@@ -29,10 +32,15 @@ impl Backend {
     pub const ALL: [Self; 4] = [Self::Avx512, Self::Avx2, Self::Cranelift, Self::Portable];
 
     /// The fastest one that this host can run: by the features of the processor, the registers that the system saves,
-    /// and whether memory can be made executable. Never [`Self::Cranelift`], which has to be asked for by name.
+    /// and whether memory can be made executable.
     #[must_use]
     pub fn detect() -> Self {
-        Self::available().find(|&backend| backend != Self::Cranelift).unwrap_or(Self::Portable)
+        Self::fastest(Self::available())
+    }
+
+    /// The first of those in the order of [`Self::ALL`].
+    fn fastest(available: impl Iterator<Item = Self>) -> Self {
+        available.min_by_key(|&backend| Self::ALL.iter().position(|&of| of == backend)).unwrap_or(Self::Portable)
     }
 
     /// The one that the environment variable `CTM_ENGINE_ISA` names (`avx512`, `avx2`, `cranelift`, `portable`); without it, [`Self::detect`].
@@ -99,6 +107,9 @@ impl Backend {
     /// The first requirement that this host does not meet.
     #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift")))]
     fn obstacle(self) -> Option<&'static str> {
+        if self == Self::Cranelift && !cfg!(feature = "cranelift") {
+            return Some(NO_FEATURE);
+        }
         if !self.target()?.is_available() {
             return Some("this host does not have what");
         }
@@ -108,7 +119,8 @@ impl Backend {
     /// The first requirement that this host does not meet.
     #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", feature = "cranelift"))))]
     fn obstacle(self) -> Option<&'static str> {
-        (self != Self::Portable).then_some("this host does not have what")
+        let could = cfg!(target_arch = "aarch64") && self == Self::Cranelift;
+        (self != Self::Portable).then_some(if could { NO_FEATURE } else { "this host does not have what" })
     }
 }
 

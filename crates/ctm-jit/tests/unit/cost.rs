@@ -23,7 +23,7 @@ use std::sync::Arc;
 const LENGTHS: [usize; 4] = [16, 64, 128, 512];
 const PLANES: &[Plane] = &[Plane::position(0)];
 
-fn launch<'a>(program: &'a Program, constants: &'a Constants) -> Launch<'a> {
+pub(crate) fn launch<'a>(program: &'a Program, constants: &'a Constants) -> Launch<'a> {
     Launch {
         program,
         constants,
@@ -67,14 +67,14 @@ fn stream_program(seed: u64, instructions: usize, plain: bool) -> Program {
 
 /// The options of code generation.
 #[derive(Clone, Copy)]
-struct Options {
+pub(crate) struct Options {
     target: X86Target,
     counts: bool,
     fuel: bool,
 }
 
 /// Code that counts nothing.
-const JOINT: fn(X86Target) -> Options = |target| Options { target, counts: false, fuel: false };
+pub(crate) const JOINT: fn(X86Target) -> Options = |target| Options { target, counts: false, fuel: false };
 
 /// Code that counts.
 const COUNTING: fn(X86Target) -> Options = |target| Options { counts: true, ..JOINT(target) };
@@ -94,7 +94,7 @@ fn lowered(launch: &Launch<'_>, counts: bool) -> Option<crate::compile::program:
 }
 
 /// Its code.
-fn compile(launch: &Launch<'_>, Options { target, counts, fuel }: Options) -> Option<Vec<u8>> {
+pub(crate) fn compile(launch: &Launch<'_>, Options { target, counts, fuel }: Options) -> Option<Vec<u8>> {
     let program = lowered(launch, counts)?;
     let variant = Variant { target, ordinary: false, counts, fuel, narrows: false };
     let uniforms = launch.constants.float.as_flattened();

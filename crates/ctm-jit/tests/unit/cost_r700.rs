@@ -13,11 +13,11 @@ use ctm_isa::r700::random::{RandomContents, program};
 
 const PLANES: &[Plane] = &[Plane::position(0)];
 
-fn launch<'a>(program: &'a Program, constants: &'a Constants) -> Launch<'a> {
+pub(crate) fn launch<'a>(program: &'a Program, constants: &'a Constants) -> Launch<'a> {
     Launch { planes: PLANES, ..Launch::new(program, constants, Domain { i0: 0, j0: 0, i1: 63, j1: 63 }) }
 }
 
-fn lower(launch: &Launch<'_>) -> Option<Artifact> {
+pub(crate) fn lower(launch: &Launch<'_>) -> Option<Artifact> {
     Artifact::new(launch, &crate::runtime::options::LoweringOptions::default())
 }
 

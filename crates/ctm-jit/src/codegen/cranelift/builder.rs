@@ -1,10 +1,11 @@
 //! Functions of Cranelift under construction: the place of the next instruction, types, literals.
 
 use crate::codegen::x86::lir::Src;
+use cranelift_codegen::entity::SecondaryMap;
 use cranelift_codegen::ir::types::{F32X4, F64X2, I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{
     Block, ConstantData, DataFlowGraph, Endianness, Function, InsertBuilder, Inst, InstBuilder, InstInserterBase,
-    MemFlags, Type, Value,
+    InstructionData, MemFlags, Opcode, Type, Value, ValueDef,
 };
 
 /// Appends instructions to a block.
@@ -45,14 +46,16 @@ pub struct Builder {
     pub at: Block,
     /// Literals and constants that are loaded before a loop.
     pub hoisted: Vec<(Src, Value)>,
+    /// Values that are another one's bits as another type, and the block that has them.
+    casts: SecondaryMap<Value, Option<(Block, Value)>>,
     /// Everything has code.
     pub is_complete: bool,
 }
 
 impl Builder {
     /// A function of its entry block.
-    pub const fn new(func: Function, entry: Block) -> Self {
-        Self { func, at: entry, hoisted: Vec::new(), is_complete: true }
+    pub fn new(func: Function, entry: Block) -> Self {
+        Self { func, at: entry, hoisted: Vec::new(), casts: SecondaryMap::new(), is_complete: true }
     }
 
     /// Goes on in a new block.
@@ -74,10 +77,25 @@ impl Builder {
 
     /// The same bits as another type.
     pub fn cast(&mut self, to: Type, value: Value) -> Value {
-        if self.func.dfg.value_type(value) == to {
+        let dfg = &self.func.dfg;
+        if dfg.value_type(value) == to {
             return value;
         }
-        self.ins().bitcast(to, MemFlags::new().with_endianness(Endianness::Little), value)
+        if let ValueDef::Result(inst, _) = dfg.value_def(value)
+            && let InstructionData::LoadNoOffset { opcode: Opcode::Bitcast, arg, .. } = dfg.insts[inst]
+            && dfg.value_type(arg) == to
+        {
+            return arg;
+        }
+        if let Some((block, cast)) = self.casts[value]
+            && block == self.at
+            && dfg.value_type(cast) == to
+        {
+            return cast;
+        }
+        let cast = self.ins().bitcast(to, MemFlags::new().with_endianness(Endianness::Little), value);
+        self.casts[value] = Some((self.at, cast));
+        cast
     }
 
     /// As numbers of single precision.

@@ -1,4 +1,4 @@
-//! The back end with vectors of 128 bits: machine code by Cranelift, for x86-64 without AVX2, and for 64-bit ARM. Experimental.
+//! The back end with vectors of 128 bits: machine code by Cranelift, for x86-64 without AVX2, and for 64-bit ARM.
 //!
 //! | file | contents |
 //! |---|---|

@@ -93,7 +93,18 @@ pub fn synchronise(code: &[u8]) {
 }
 
 /// Makes code that has been written visible to the processor's fetches of instructions.
-#[cfg(all(target_arch = "aarch64", not(target_vendor = "apple")))]
+#[cfg(all(target_arch = "aarch64", windows))]
+pub fn synchronise(code: &[u8]) {
+    unsafe extern "system" {
+        fn GetCurrentProcess() -> isize;
+        fn FlushInstructionCache(process: isize, start: *const u8, bytes: usize) -> i32;
+    }
+    // SAFETY: the system's functions, for mapped memory of this process.
+    unsafe { FlushInstructionCache(GetCurrentProcess(), code.as_ptr(), code.len()) };
+}
+
+/// Makes code that has been written visible to the processor's fetches of instructions.
+#[cfg(all(target_arch = "aarch64", not(target_vendor = "apple"), not(windows)))]
 pub fn synchronise(code: &[u8]) {
     let sizes: u64;
     // SAFETY: systems let programs read it.
