@@ -238,6 +238,7 @@ impl Over<'_> {
             prefetched: Rect { left: 0, top: 0, right: 0, bottom: 0 },
         };
         let hidden = self.hidden(&batch, within);
+        let mut prepared = None;
         for number in numbers {
             let piece = &pieces[number as usize];
             if let Some(soon) = pieces.get(number as usize + PIECES_AHEAD) {
@@ -247,8 +248,10 @@ impl Over<'_> {
                 continue;
             }
             let Rect { top, bottom, .. } = piece.bounds().and(within);
-            for band in batch.band_of(top)..=batch.band_of(bottom - 1) {
-                batch.mergers[band].prepare();
+            let bands = batch.band_of(top)..=batch.band_of(bottom - 1);
+            if prepared.as_ref() != Some(&bands) {
+                bands.clone().for_each(|band| batch.mergers[band].prepare());
+                prepared = Some(bands);
             }
             let Some(hidden) = &hidden else {
                 self.piece(&mut batch, number, within, early)?;

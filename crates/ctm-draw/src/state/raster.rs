@@ -191,6 +191,19 @@ impl Default for RasterState {
     }
 }
 
+/// The floor of a number whose magnitude is below 2^51, without the library call that plain processors need.
+#[allow(clippy::cast_possible_truncation, reason = "limited")]
+fn floor(of: f64) -> f64 {
+    let towards_zero = of as i64 as f64;
+    if towards_zero > of { towards_zero - 1.0 } else { towards_zero }
+}
+
+/// The nearest whole number, of two the even one, of a number whose magnitude is below 2^51: sums from 2^52 to 2^53 are whole numbers.
+fn nearest_even(of: f64) -> f64 {
+    const WHOLE: f64 = (3u64 << 51) as f64;
+    of + WHOLE - WHOLE
+}
+
 impl RasterState {
     /// A coordinate in pixels as units on the grid. Coordinates that are too far away are clamped ([`FARTHEST`]).
     #[must_use]
@@ -200,15 +213,14 @@ impl RasterState {
         let units = pixels.clamp(-FARTHEST, FARTHEST) * self.unit.count() as f64;
         // A division takes longer than all the rest.
         let at = if grid == 1 { units } else { units / grid as f64 };
-        // The floor, without the library call of `floor` on plain processors.
-        let towards_zero = at as i64 as f64;
-        let below = if towards_zero > at { towards_zero - 1.0 } else { towards_zero };
         let on_grid = match self.rounding {
-            Rounding::Truncate => below,
-            Rounding::Nearest => (at + 0.5).floor(),
-            Rounding::NearestEven => at.round_ties_even(),
-            Rounding::NearestOdd if at - below == 0.5 => below + f64::from(u8::from((below as i64) & 1 == 0)),
-            Rounding::NearestOdd => at.round_ties_even(),
+            Rounding::Truncate => floor(at),
+            Rounding::Nearest => floor(at + 0.5),
+            Rounding::NearestOdd if at - floor(at) == 0.5 => {
+                let below = floor(at);
+                below + f64::from(u8::from((below as i64) & 1 == 0))
+            }
+            Rounding::NearestEven | Rounding::NearestOdd => nearest_even(at),
         };
         on_grid as i64 * grid
     }
@@ -296,6 +308,15 @@ mod tests {
         assert_eq!(state(Rounding::NearestOdd, 1).snap(at), 257);
         assert_eq!(state(Rounding::NearestOdd, 1).snap(at + 1.0 / 256.0), 257);
         assert_eq!(state(Rounding::NearestEven, 16).snap(3.0 / 32.0 + 1.0), 256 + 32);
+        for n in -40_000i32..40_000 {
+            // Multiples of an eighth of a unit, and others.
+            for pixels in [f64::from(n) / 2048.0, f64::from(n) * 26.2143] {
+                let units = pixels * 256.0;
+                assert_eq!(state(Rounding::Truncate, 1).snap(pixels), units.floor() as i64);
+                assert_eq!(state(Rounding::Nearest, 1).snap(pixels), (units + 0.5).floor() as i64);
+                assert_eq!(state(Rounding::NearestEven, 1).snap(pixels), units.round_ties_even() as i64);
+            }
+        }
         assert_eq!(state(Rounding::Truncate, 256).snap(7.9), 7 * 256);
         assert_eq!(state(Rounding::Truncate, 1).snap(1e300), 256 << 20);
         assert_eq!(state(Rounding::Truncate, 1).snap(f64::NEG_INFINITY), -(256 << 20));

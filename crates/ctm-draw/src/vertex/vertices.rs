@@ -113,15 +113,27 @@ pub(crate) fn run(
                     VertexLaunch { kind, stage, start: &start, ring_dwords: 0, stream_dwords, shown: None, exports };
                 run_launch(runner, state, &given).map(|memory| memory.rows)
             };
-            let done: Vec<Result<LaneRows<Target>, Fault>> = if parallel && keys.len() > PER_LAUNCH {
-                keys.par_chunks(PER_LAUNCH).map(one).collect()
-            } else {
-                keys.chunks(PER_LAUNCH).map(one).collect()
-            };
-            for rows in done {
-                let rows = rows?;
+            let mut add = |rows: LaneRows<Target>| {
                 vertices.add_rows(&state.outputs, &rows);
                 KEPT.set(Some(rows));
+            };
+            if parallel && keys.len() > PER_LAUNCH {
+                let done: Vec<Result<LaneRows<Target>, Fault>> = keys.par_chunks(PER_LAUNCH).map(one).collect();
+                for rows in done {
+                    add(rows?);
+                }
+            } else {
+                // Each launch takes the rows of the one before. After a fault the others run, too, as on several threads.
+                let mut first_fault = None;
+                for keys in keys.chunks(PER_LAUNCH) {
+                    match one(keys) {
+                        Ok(rows) => add(rows),
+                        Err(fault) => first_fault = first_fault.or(Some(fault)),
+                    }
+                }
+                if let Some(fault) = first_fault {
+                    return Err(fault);
+                }
             }
         }
     }
@@ -147,28 +159,35 @@ impl Vertices {
     pub(crate) fn add_rows(&mut self, outputs: &VertexOutputs<'_>, rows: &LaneRows<Target>) {
         let all = |target| rows.get(target).map(|row| [0, 1, 2, 3].map(|e: usize| row[e].bits.as_slice()));
         let of = |row: &Option<[&[u32]; 4]>, lane: usize| row.map(|row| row.map(|bits| bits[lane])).unwrap_or_default();
-        let positions = [0, 1, 2, 3].map(|n| all(Target::Position(n)));
+        let (places, positions) = (Positions::of(outputs), [0, 1, 2, 3].map(|n| all(Target::Position(n))));
         let count = rows.order().count();
+        self.clip.reserve(count);
+        self.misc.reserve(count);
         for lane in 0..count {
-            self.position(outputs, |n| positions.get(usize::from(n)).map(|row| of(row, lane)).unwrap_or_default());
+            let exported = |n| positions.get(usize::from(n)).map(|row| of(row, lane)).unwrap_or_default();
+            self.position(outputs, &places, exported);
         }
         for (n, parameter) in (0..).zip(&mut self.parameters) {
-            let row = all(Target::Parameter(n));
-            parameter.extend((0..count).map(|lane| of(&row, lane)));
+            match all(Target::Parameter(n)) {
+                Some([x, y, z, w]) => {
+                    let elements = x.iter().zip(y).zip(z.iter().zip(w)).take(count);
+                    parameter.extend(elements.map(|((&x, &y), (&z, &w))| [x, y, z, w]));
+                }
+                None => parameter.extend(std::iter::repeat_n([0; 4], count)),
+            }
         }
     }
 
     /// Adds a vertex with these exports.
     fn add(&mut self, outputs: &VertexOutputs<'_>, exported: impl Fn(Target) -> [u32; 4]) {
-        self.position(outputs, |n| exported(Target::Position(n)));
+        self.position(outputs, &Positions::of(outputs), |n| exported(Target::Position(n)));
         for (n, parameter) in (0..).zip(&mut self.parameters) {
             parameter.push(exported(Target::Parameter(n)));
         }
     }
 
     /// Adds the position exports of a vertex.
-    fn position(&mut self, outputs: &VertexOutputs<'_>, exported: impl Fn(u8) -> [u32; 4]) {
-        let places = Positions::of(outputs);
+    fn position(&mut self, outputs: &VertexOutputs<'_>, places: &Positions, exported: impl Fn(u8) -> [u32; 4]) {
         let floats = |export: u8| exported(export).map(f32::from_bits);
         let misc = places.misc.map(&exported).unwrap_or_default();
         let mut distances = [0.0; 8];
