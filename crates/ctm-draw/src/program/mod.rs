@@ -507,6 +507,10 @@ impl Memory for StageMemory<'_, '_> {
         self.inner.byte_texels(id, level)
     }
 
+    fn first_numbers(&self, id: u8, level: u32) -> Option<&[u32]> {
+        self.inner.first_numbers(id, level)
+    }
+
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
         let (inner, order) = (self.inner, self.rows.order());
         let mut all = self.window.as_mut()?.lent()?;

@@ -209,6 +209,25 @@ impl Selected {
         self.of.bytes
     }
 
+    /// Converts the first selected element of items that follow each other, as many as there are of both.
+    ///
+    /// # Errors
+    /// None for a format that [`Converter::new`] took.
+    pub fn write_first(&self, items: &[u8], to: &mut [u32]) -> Result<(), FaultKind> {
+        let [channel, ..] = &self.channels;
+        let to = to.iter_mut();
+        match self.of.bytes {
+            1 => self.write_channel(channel, items.as_chunks::<1>().0, to),
+            2 => self.write_channel(channel, items.as_chunks::<2>().0, to),
+            3 => self.write_channel(channel, items.as_chunks::<3>().0, to),
+            4 => self.write_channel(channel, items.as_chunks::<4>().0, to),
+            6 => self.write_channel(channel, items.as_chunks::<6>().0, to),
+            8 => self.write_channel(channel, items.as_chunks::<8>().0, to),
+            12 => self.write_channel(channel, items.as_chunks::<12>().0, to),
+            _ => self.write_channel(channel, items.as_chunks::<16>().0, to),
+        }
+    }
+
     /// Converts items that follow each other, as many as there are of both.
     ///
     /// # Errors
@@ -394,6 +413,9 @@ mod tests {
                                 }
                                 let mut texels = [[0; 4]; 20];
                                 assert_eq!(selected.write(&row, &mut texels), Ok(()));
+                                let mut firsts = [0; 20];
+                                assert_eq!(selected.write_first(&row, &mut firsts), Ok(()));
+                                assert_eq!(firsts, texels.map(|texel| texel[0]), "{format:?} {select:?}");
                                 for (item, texel) in row.chunks(converter.bytes).zip(texels) {
                                     let all = convert(&format, item).unwrap_or_default();
                                     let expected: [u32; 4] =

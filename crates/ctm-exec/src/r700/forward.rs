@@ -93,5 +93,9 @@ macro_rules! forward_r700_reads {
         fn byte_texels(&self, id: u8, level: u32) -> Option<&[[u8; 4]]> {
             self.$memory.byte_texels(id, level)
         }
+
+        fn first_numbers(&self, id: u8, level: u32) -> Option<&[u32]> {
+            self.$memory.first_numbers(id, level)
+        }
     };
 }

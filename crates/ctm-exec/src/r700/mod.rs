@@ -370,6 +370,12 @@ pub trait Memory: Sync {
         None
     }
 
+    /// The first numbers of the texels of a level, where the program looks the texture up by comparisons alone; `None` (the default) also where [`Self::texels`] has them.
+    fn first_numbers(&self, id: u8, level: u32) -> Option<&[u32]> {
+        let _ = (id, level);
+        None
+    }
+
     /// The arrays that back these textures and targets, for engines that read and write all of a launch themselves; `None` (the default) when
     /// they have to ask.
     ///

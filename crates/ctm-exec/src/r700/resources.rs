@@ -275,6 +275,7 @@ pub(super) struct Inputs<'a> {
     buffers: &'a BTreeMap<u8, BufferData>,
     textures: &'a BTreeMap<u8, Image>,
     byte_texels: &'a BTreeMap<u8, Levels<[u8; 4]>>,
+    first_numbers: &'a BTreeMap<u8, Levels<u32>>,
     samplers: &'a BTreeMap<u8, Sampler>,
     spaces: &'a BTreeMap<Space, Vec<u32>>,
     alternate: Option<&'a Arrays>,
@@ -292,6 +293,8 @@ pub struct Arrays {
     pub textures: BTreeMap<u8, Image>,
     /// The texels of some of them as bytes: the same fractions of 255, for [`Memory::byte_texels`].
     pub byte_texels: BTreeMap<u8, Levels<[u8; 4]>>,
+    /// The first numbers of the texels of some others, which programs only compare, for [`Memory::first_numbers`].
+    pub first_numbers: BTreeMap<u8, Levels<u32>>,
     /// Samplers.
     pub samplers: BTreeMap<u8, Sampler>,
     /// Memories of MEM instructions, in dwords.
@@ -399,19 +402,33 @@ impl Memory for Arrays {
         self.inputs().bytes_of_level(id, level)
     }
 
+    fn first_numbers(&self, id: u8, level: u32) -> Option<&[u32]> {
+        self.inputs().firsts_of_level(id, level)
+    }
+
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
         if self.lends_nothing || self.lanes.is_some() {
             return None;
         }
         // Targets are mapped for writing, all others for reading.
         let Self {
-            constants, buffers, textures: images, byte_texels, samplers, spaces, alternate, targets: lent, ..
+            constants,
+            buffers,
+            textures: images,
+            byte_texels,
+            first_numbers,
+            samplers,
+            spaces,
+            alternate,
+            targets: lent,
+            ..
         } = self;
         let inputs = Inputs {
             constants,
             buffers,
             textures: images,
             byte_texels,
+            first_numbers,
             samplers,
             spaces,
             alternate: alternate.as_deref(),
@@ -431,6 +448,9 @@ impl Memory for Arrays {
         let of = |id: &u8| {
             let image = images.get(id)?;
             let Texture { width, height, .. } = image.texture;
+            if first_numbers.contains_key(id) {
+                return None;
+            }
             if let Some(bytes) = byte_texels.get(id) {
                 let form = crate::arrays::Form::Bytes { swapped: false };
                 let of = Elements { form, ..elements(width, height) };
@@ -460,13 +480,19 @@ impl<'a> Inputs<'a> {
     }
 
     fn level(&self, id: u8, level: u32) -> Option<&'a [[u32; 4]]> {
-        let is_lent = !self.lends_nothing && !self.byte_texels.contains_key(&id);
+        let is_packed = self.byte_texels.contains_key(&id) || self.first_numbers.contains_key(&id);
+        let is_lent = !self.lends_nothing && !is_packed;
         let image = self.textures.get(&id).filter(|_| is_lent)?;
         image.levels.get(level as usize)
     }
 
     fn bytes_of_level(&self, id: u8, level: u32) -> Option<&'a [[u8; 4]]> {
         let levels = self.byte_texels.get(&id).filter(|_| !self.lends_nothing)?;
+        levels.get(level as usize)
+    }
+
+    fn firsts_of_level(&self, id: u8, level: u32) -> Option<&'a [u32]> {
+        let levels = self.first_numbers.get(&id).filter(|_| !self.lends_nothing)?;
         levels.get(level as usize)
     }
 }
@@ -478,6 +504,7 @@ impl Arrays {
             buffers: &self.buffers,
             textures: &self.textures,
             byte_texels: &self.byte_texels,
+            first_numbers: &self.first_numbers,
             samplers: &self.samplers,
             spaces: &self.spaces,
             alternate: self.alternate.as_deref(),
@@ -576,6 +603,10 @@ impl Memory for Inputs<'_> {
 
     fn byte_texels(&self, id: u8, level: u32) -> Option<&[[u8; 4]]> {
         self.bytes_of_level(id, level)
+    }
+
+    fn first_numbers(&self, id: u8, level: u32) -> Option<&[u32]> {
+        self.firsts_of_level(id, level)
     }
 }
 

@@ -93,6 +93,13 @@ impl Rows {
         self.of.bytes(self.select, self.one).map(ByteRows)
     }
 
+    /// Converts the first numbers of texels that follow each other, as many as there are of both.
+    pub fn write_first(&self, bytes: &[u8], to: &mut [u32]) {
+        // As below.
+        let written = self.of.write_first(bytes, to);
+        debug_assert!(written.is_ok(), "{written:?}");
+    }
+
     /// Converts texels that follow each other, as many as there are of both.
     pub fn write(&self, bytes: &[u8], to: &mut [[u32; 4]]) {
         // Formats that are not done were refused when it was made.

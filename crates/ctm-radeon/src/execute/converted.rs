@@ -43,6 +43,8 @@ enum ConvertedTexels {
     Dwords(Levels),
     /// Fractions of 255, as the texels of most textures are: a fourth of the memory.
     Bytes(Levels<[u8; 4]>),
+    /// The first numbers, where texels are only compared.
+    Firsts(Levels<u32>),
 }
 
 /// A converted texture.
@@ -66,6 +68,7 @@ impl TextureImage {
         match &self.texels {
             ConvertedTexels::Dwords(levels) => levels.get(level as usize)?.get(at).copied(),
             ConvertedTexels::Bytes(levels) => levels.get(level as usize)?.get(at).copied().map(texel_of_bytes),
+            ConvertedTexels::Firsts(levels) => levels.get(level as usize)?.get(at).map(|&first| [first, 0, 0, 0]),
         }
     }
 
@@ -81,11 +84,18 @@ impl TextureImage {
         levels.get(level as usize)
     }
 
+    /// The first numbers of the texels of a level, where there are no others.
+    pub(super) fn first_numbers(&self, level: u32) -> Option<&[u32]> {
+        let ConvertedTexels::Firsts(levels) = &self.texels else { return None };
+        levels.get(level as usize)
+    }
+
     /// Bytes of all texels.
     pub(super) fn size_bytes(&self) -> usize {
         match &self.texels {
             ConvertedTexels::Dwords(levels) => size_of_val(levels.texels()),
             ConvertedTexels::Bytes(levels) => size_of_val(levels.texels()),
+            ConvertedTexels::Firsts(levels) => size_of_val(levels.texels()),
         }
     }
 }
@@ -94,6 +104,8 @@ impl TextureImage {
 enum TexelRows {
     Dwords(Rows),
     Bytes(ByteRows),
+    /// Those of the first numbers.
+    Firsts(Rows),
     /// Texels share bytes.
     Shared,
 }
@@ -106,12 +118,28 @@ pub(super) struct Conversion {
     elements: Vec<u8>,
 }
 
+/// Levels of texels that are zero, and the count of all.
+fn zeros<T: Copy + Default>(counts: impl Iterator<Item = usize>, all: usize) -> Levels<T> {
+    let mut levels = Levels::with_capacity(all);
+    counts.for_each(|count| levels.push(std::iter::repeat_n(T::default(), count)));
+    levels
+}
+
+fn converted_otherwise() -> Error {
+    unsupported("its texels are converted in another way")
+}
+
 impl TextureWords {
     /// The conversion of its texels. `compared`: as for [`Self::image`].
     ///
     /// # Errors
     /// The texture cannot be read.
     pub(super) fn conversion(&self, compared: bool) -> Result<Conversion, Error> {
+        self.conversion_to(compared, true)
+    }
+
+    /// The same. `packs`: to smaller texels than four numbers where these say as much.
+    fn conversion_to(&self, compared: bool, packs: bool) -> Result<Conversion, Error> {
         if self.mixed_signs {
             return Err(unsupported("textures whose elements have different signs are not read"));
         }
@@ -121,8 +149,9 @@ impl TextureWords {
         let texels = |level| texture.size(level).iter().map(|&size| u64::from(size)).product::<u64>();
         let count = (0..self.surface.levels).map(texels).sum::<u64>();
         // Those of one level are mostly pictures of the screen's size, which are read row by row: then caches are ahead of lookups.
-        let stays_bytes = !compared && self.surface.levels > 1 && count > MOST_IN_CACHE;
+        let stays_bytes = packs && !compared && self.surface.levels > 1 && count > MOST_IN_CACHE;
         let rows = match self.surface.rows(selects).map_err(unsupported)? {
+            Some(rows) if packs && compared => TexelRows::Firsts(rows),
             Some(rows) => match rows.bytes().filter(|_| stays_bytes) {
                 Some(bytes) => TexelRows::Bytes(bytes),
                 None => TexelRows::Dwords(rows),
@@ -138,37 +167,31 @@ impl TextureWords {
     /// # Errors
     /// The texture cannot be read.
     pub fn image(&self, memory: &dyn GpuMemory, compared: bool) -> Result<Image, Error> {
-        let TextureImage { texture, texels } = self.converted(memory, compared)?;
-        let levels = match texels {
-            ConvertedTexels::Dwords(levels) => levels,
-            ConvertedTexels::Bytes(levels) => {
-                let mut all = Levels::with_capacity(levels.texels().len());
-                levels.iter().for_each(|level| all.push(level.iter().copied().map(texel_of_bytes)));
-                all
-            }
-        };
-        Ok(Image { texture, levels })
+        let TextureImage { texture, texels } = self.converted_by(memory, self.conversion_to(compared, false)?)?;
+        match texels {
+            ConvertedTexels::Dwords(levels) => Ok(Image { texture, levels }),
+            ConvertedTexels::Bytes(_) | ConvertedTexels::Firsts(_) => Err(converted_otherwise()),
+        }
     }
 
-    /// The same, with texels of bytes where all elements are fractions of 255.
+    /// The same, with texels of bytes where all elements are fractions of 255, and with the first numbers alone where texels are compared.
     ///
     /// # Errors
     /// The texture cannot be read.
     pub(super) fn converted(&self, memory: &dyn GpuMemory, compared: bool) -> Result<TextureImage, Error> {
-        let mut conversion = self.conversion(compared)?;
+        self.converted_by(memory, self.conversion(compared)?)
+    }
+
+    fn converted_by(&self, memory: &dyn GpuMemory, mut conversion: Conversion) -> Result<TextureImage, Error> {
         let mut texture = self.surface.texture().map_err(unsupported)?;
         let texels = |level| texture.size(level).map(|size| size as usize).iter().product::<usize>();
         let counts: Vec<usize> = (0..self.surface.levels).map(texels).collect();
-        let all = (0..self.samples).flat_map(|_| &counts);
+        let all = (0..self.samples).flat_map(|_| counts.iter().copied());
         let count = counts.iter().sum::<usize>() * self.samples as usize;
-        let texels = if let TexelRows::Bytes(_) = conversion.rows {
-            let mut levels = Levels::with_capacity(count);
-            all.for_each(|&count| levels.push(std::iter::repeat_n([0; 4], count)));
-            ConvertedTexels::Bytes(levels)
-        } else {
-            let mut levels = Levels::with_capacity(count);
-            all.for_each(|&count| levels.push(std::iter::repeat_n([0; 4], count)));
-            ConvertedTexels::Dwords(levels)
+        let texels = match conversion.rows {
+            TexelRows::Bytes(_) => ConvertedTexels::Bytes(zeros(all, count)),
+            TexelRows::Firsts(_) => ConvertedTexels::Firsts(zeros(all, count)),
+            TexelRows::Dwords(_) | TexelRows::Shared => ConvertedTexels::Dwords(zeros(all, count)),
         };
         (texture.samples, texture.levels, texture.compared) =
             (self.samples, self.surface.levels * self.samples, self.selects);
@@ -252,8 +275,13 @@ impl TextureWords {
                     texels.into_iter().for_each(|to| rows.write(elements, to));
                     continue;
                 }
+                (TexelRows::Firsts(rows), ConvertedTexels::Firsts(levels)) => {
+                    let texels = levels.get_mut(of_sample).and_then(|texels| texels.get_mut(first..first + count));
+                    texels.into_iter().for_each(|to| rows.write_first(elements, to));
+                    continue;
+                }
                 (_, ConvertedTexels::Dwords(levels)) => levels,
-                (_, ConvertedTexels::Bytes(_)) => return Err(unsupported("its texels are converted in another way")),
+                (_, ConvertedTexels::Bytes(_) | ConvertedTexels::Firsts(_)) => return Err(converted_otherwise()),
             };
             let texels = levels.get_mut(of_sample).and_then(|texels| texels.get_mut(first..first + count));
             let Some(to) = texels else { continue };

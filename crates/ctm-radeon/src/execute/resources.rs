@@ -261,6 +261,10 @@ impl Memory for Bound<'_> {
     fn byte_texels(&self, id: u8, level: u32) -> Option<&[[u8; 4]]> {
         self.image(id)?.bytes(level)
     }
+
+    fn first_numbers(&self, id: u8, level: u32) -> Option<&[u32]> {
+        self.image(id)?.first_numbers(level)
+    }
 }
 
 /// The place and format of a colour target.

@@ -241,8 +241,8 @@ pub struct Levels<'a> {
     pub first: &'a [u8],
     /// Texels from there to the end of the last one.
     pub texels: usize,
-    /// Texels are bytes ([`Memory::byte_texels`]), not four numbers.
-    pub are_bytes: bool,
+    /// Its form of texels.
+    pub form: TexelForm,
     /// Of each level: columns; its first texel, counted from there; texels of a slice, layer or face; then columns,
     /// rows and slices, layers or faces, as numbers.
     pub tables: [[u32; MOST_LEVELS]; 6],
@@ -250,6 +250,45 @@ pub struct Levels<'a> {
     pub axes: [[[u32; MOST_LEVELS]; 3]; 3],
     /// Axes that repeat with a power of two in every level.
     pub folds: [bool; 3],
+}
+
+/// A texel of a [`Levels`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TexelForm {
+    /// Four numbers ([`Memory::texels`]).
+    Numbers,
+    /// Four bytes ([`Memory::byte_texels`]).
+    Bytes,
+    /// The first number, of a lookup that compares ([`Memory::first_numbers`]).
+    First,
+}
+
+impl TexelForm {
+    /// That of a texture. `compares`: the lookup does.
+    fn of(memory: &dyn Memory, id: u8, compares: bool) -> Self {
+        match () {
+            () if compares && memory.first_numbers(id, 0).is_some() => Self::First,
+            () if memory.byte_texels(id, 0).is_some() => Self::Bytes,
+            () => Self::Numbers,
+        }
+    }
+
+    /// Bytes of a texel.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::Numbers => 16,
+            Self::Bytes | Self::First => 4,
+        }
+    }
+
+    /// The texels of a level.
+    fn level(self, memory: &dyn Memory, id: u8, level: u32) -> Option<&[u8]> {
+        match self {
+            Self::Numbers => memory.texels(id, level).map(bytemuck::cast_slice),
+            Self::Bytes => memory.byte_texels(id, level).map(<[_]>::as_flattened),
+            Self::First => memory.first_numbers(id, level).map(bytemuck::cast_slice),
+        }
+    }
 }
 
 /// The conversion of a reference value to a number of the texture's format (R700 §9.4, SAMPLE_C).
@@ -316,16 +355,12 @@ impl<'a> Levels<'a> {
         });
         let levels = usize::try_from(texture.levels).ok().filter(|levels| (1..=MOST_LEVELS).contains(levels))?;
         let id = inst.word0.resource_id;
-        let are_bytes = memory.byte_texels(id, 0).is_some();
-        let texel_bytes = if are_bytes { 4 } else { 16 };
+        let form = TexelForm::of(memory, id, texture::is_comparison(op));
+        let texel_bytes = form.bytes();
         let mut slices: [&[u8]; MOST_LEVELS] = [&[]; MOST_LEVELS];
         for (level, slice) in (0..).zip(&mut slices).take(levels) {
             let size = texture.size(level);
-            *slice = if are_bytes {
-                memory.byte_texels(id, level)?.as_flattened()
-            } else {
-                bytemuck::cast_slice(memory.texels(id, level)?)
-            };
+            *slice = form.level(memory, id, level)?;
             let count = slice.len() / texel_bytes;
             let fits = count <= MOST_TEXELS && size.into_iter().all(|size| (1..=MOST_ALONG).contains(&size));
             if !fits || count as u64 != size.iter().map(|&size| u64::from(size)).product::<u64>() {
@@ -384,7 +419,7 @@ impl<'a> Levels<'a> {
             wrap,
             first,
             texels,
-            are_bytes,
+            form,
             tables,
             axes: axes_of_levels,
             folds: folding,

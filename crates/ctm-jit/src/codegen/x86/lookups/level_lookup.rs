@@ -4,7 +4,7 @@
 
 use super::texels::LookupArray;
 use super::{Looked, What};
-use crate::launch::wavefronts::bindings::Levels;
+use crate::launch::wavefronts::bindings::{Levels, TexelForm};
 use ctm_exec::r700::resources::{TextureKind, Wrap};
 use ctm_exec::r700::sample::{filtered_axes, is_cube};
 use ctm_exec::r700::texture::Detail;
@@ -39,7 +39,7 @@ impl<'a> LevelLookup<'a> {
             Looked::Item { .. } => return None,
         };
         let kind = levels.texture.kind;
-        let size_bytes = if levels.are_bytes { 4 } else { 16 } * levels.texels;
+        let size_bytes = levels.form.bytes() * levels.texels;
         // SAFETY: the level index is below the number of levels, and column, row and slice are clamped to that level's
         // size, so every texel lies inside the level's array.
         let array = unsafe { Array::among(levels.first, size_bytes) };
@@ -50,7 +50,7 @@ impl<'a> LevelLookup<'a> {
             what,
             detail,
             axes: filtered_axes(kind),
-            texture: LookupArray { array, are_bytes: levels.are_bytes },
+            texture: LookupArray { array, are_bytes: levels.form == TexelForm::Bytes },
             cube: is_cube(kind),
             flat: kind == TextureKind::TwoD,
             bends: levels.sampler.bends(),

@@ -21,7 +21,7 @@ mod plain;
 mod texels;
 
 use super::isa::Isa;
-use crate::launch::wavefronts::bindings::{Binding, Items, Levels, Texels, takes_level_0};
+use crate::launch::wavefronts::bindings::{Binding, Items, Levels, TexelForm, Texels, takes_level_0};
 use crate::launch::wavefronts::wave::{GRADIENTS, Row};
 use crate::passes::table::Pass;
 use ctm_exec::r700::texture::{self, Detail, is_comparison};
@@ -124,7 +124,7 @@ pub unsafe fn look_up(isa: Isa, looked: &Looked, binding: &Binding<'_>, rows: &m
             Binding::Levels(_) if !Pass::Levels.is_on() => false,
             Binding::Levels(of) if of.is_plain() && plain::is_plain(looked) => {
                 let lookup = Lookup { looked, of: &**of, rows };
-                match (plain::axes(of), of.are_bytes) {
+                match (plain::axes(of), of.form == TexelForm::Bytes) {
                     (plain::FOLDED, true) => simd::with(isa, Plain::<{ plain::FOLDED }, true>(lookup)),
                     (plain::CLAMPED, true) => simd::with(isa, Plain::<{ plain::CLAMPED }, true>(lookup)),
                     (_, true) => simd::with(isa, Plain::<{ plain::ANY }, true>(lookup)),
@@ -153,7 +153,7 @@ struct Lookup<'a, 'r, T> {
 /// A lookup of plain texels that are weighed.
 struct Weighed<'a, 'r>(Lookup<'a, 'r, Texels<'a>>);
 
-/// A plain lookup in levels of a plain texture: [`plain::is_plain`], [`Levels::is_plain`]. `BYTES`: [`Levels::are_bytes`].
+/// A plain lookup in levels of a plain texture: [`plain::is_plain`], [`Levels::is_plain`]. `BYTES`: [`TexelForm::Bytes`].
 struct Plain<'a, 'r, const AXES: plain::Axes, const BYTES: bool>(Lookup<'a, 'r, Levels<'a>>);
 
 /// A vector's lanes of a lookup.
