@@ -120,7 +120,7 @@ impl Batch<'_, '_, '_, '_> {
     pub(super) fn prefetch(&mut self, piece: Rect) {
         let blocks = whole(piece);
         // Pieces that follow each other often lie in one block.
-        if blocks.is_empty() || blocks == self.prefetched {
+        if piece.is_empty() || blocks == self.prefetched {
             return;
         }
         self.prefetched = blocks;
