@@ -232,6 +232,8 @@ impl Browser {
     pub fn golden(&mut self, name: &str) {
         let path = root().join(format!("crates/ctm-cli/tests/browser/golden/{name}.png"));
         if std::env::var_os("CTM_WRITE").is_some() {
+            // Colours of a long text come a little later than the text.
+            std::thread::sleep(Duration::from_secs(2));
             let (width, height, means) = self.means();
             let small = Array { width, height, channels: 3, values: Values::U8(means) };
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
