@@ -82,7 +82,7 @@ impl<'a, 't> Bands<'a, 't> {
     }
 
     /// Draws pieces, in order.
-    pub(crate) fn draw(&mut self, Ready { pieces, vertices }: &Ready) -> Result<(), DrawError> {
+    pub(crate) fn draw(&mut self, Ready { pieces, vertices, .. }: &Ready) -> Result<(), DrawError> {
         if pieces.is_empty() {
             return Ok(());
         }

@@ -1,6 +1,7 @@
 //! Pieces that are ready to be drawn.
 
 use crate::setup::piece::Piece;
+use crate::setup::seen::Seen;
 use crate::vertex::Vertices;
 use std::cell::Cell;
 
@@ -9,6 +10,8 @@ use std::cell::Cell;
 pub(crate) struct Ready {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) vertices: Vertices,
+    /// Of the vertices, those in the window.
+    pub(crate) seen: Vec<Option<Seen>>,
 }
 
 thread_local! {

@@ -7,11 +7,13 @@ use crate::program::Runner;
 use crate::rect::Rect;
 use crate::setup::inspect::Inspection;
 use crate::setup::piece::Piece;
-use crate::setup::primitives::{Cutter, Seen};
+use crate::setup::primitives::Cutter;
+use crate::setup::seen::Seen;
 use crate::state::{Counts, Draw, DrawError, DrawState, VertexSource};
+use crate::vertex::Vertices;
 use crate::vertex::geometry::{self, Emitted, copy_start};
 use crate::vertex::streams::{self, Streams};
-use crate::vertex::vertices::{self, VertexKey, Vertices};
+use crate::vertex::vertices::{self, VertexKey};
 use ctm_isa::r700::program::Stage as StageKind;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -167,8 +169,9 @@ impl Front<'_, '_> {
             .iter()
             .map(|primitive| Place { primitive, instance, slots: primitive.vertices, provoking: primitive.provoking })
             .collect();
-        let pieces = self.cut(&places, &emitted.vertices, cutter, Vec::new());
-        Ok(Ready { pieces, vertices: emitted.vertices })
+        let vertices = emitted.vertices;
+        let ready = Ready { vertices, ..Ready::default() };
+        Ok(self.cut(&places, cutter, ready))
     }
 
     /// Stores the vertices of primitives, where the draw has stream output.
@@ -203,35 +206,28 @@ impl Front<'_, '_> {
                 Place { primitive, instance: *instance, slots: of, provoking }
             })
             .collect();
-        let Ready { pieces, vertices } = std::mem::take(&mut self.drawn);
-        let vertices = vertices::run(runner, state, &slots.keys, !self.one_thread, vertices)
+        let mut ready = std::mem::take(&mut self.drawn);
+        ready.vertices = vertices::run(runner, state, &slots.keys, !self.one_thread, ready.vertices)
             .map_err(|fault| DrawError::Program { stage: "vertex", fault })?;
         self.counts.vertices += slots.keys.len() as u64;
-        let pieces = self.cut(&places, &vertices, cutter, pieces);
-        Ok(Ready { pieces, vertices })
+        Ok(self.cut(&places, cutter, ready))
     }
 
-    /// Clips primitives whose vertices have run, and reuses the memory of other pieces.
-    fn cut(
-        &self,
-        places: &[Place<'_>],
-        vertices: &Vertices,
-        cutter: &mut Cutter<'_>,
-        mut pieces: Vec<Piece>,
-    ) -> Vec<Piece> {
+    /// Clips primitives whose vertices have run, and replaces the pieces by theirs.
+    fn cut(&self, places: &[Place<'_>], cutter: &mut Cutter<'_>, ready: Ready) -> Ready {
+        let Ready { mut pieces, vertices, mut seen } = ready;
         pieces.clear();
         pieces.reserve(places.len());
-        let seen = cutter.see(vertices);
-        let seen = (vertices, seen.as_slice());
+        cutter.see(&vertices, &mut seen);
         // One thread draws the last batch meanwhile. A stipple pattern goes on from line to line.
         let few = self.one_thread || rayon::current_num_threads() < 3 || cutter.inspection.is_some();
         if few || places.len() <= CUT_TOGETHER || self.state.raster.stipple.is_some() {
-            places.iter().for_each(|place| place.cut(seen, cutter, &mut pieces));
-            return pieces;
+            places.iter().for_each(|place| place.cut((&vertices, &seen), cutter, &mut pieces));
+            return Ready { pieces, vertices, seen };
         }
         let cut = |places: &[Place<'_>]| {
             let (mut cutter, mut pieces) = (Cutter::new(self.state, self.bounds), Vec::new());
-            places.iter().for_each(|place| place.cut(seen, &mut cutter, &mut pieces));
+            places.iter().for_each(|place| place.cut((&vertices, &seen), &mut cutter, &mut pieces));
             (pieces, cutter.visible)
         };
         let done: Vec<_> = places.par_chunks(CUT_TOGETHER).map(cut).collect();
@@ -239,7 +235,7 @@ impl Front<'_, '_> {
             pieces.extend(part);
             cutter.visible += visible;
         }
-        pieces
+        Ready { pieces, vertices, seen }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::lanes::Wide;
 use crate::raster::QuadCoverage;
-use crate::setup::Weights;
 use crate::setup::piece::Piece;
+use crate::setup::{Mix, Weights};
 use crate::state::{Interpolation, Place, RasterState};
 use ctm_exec::StartRow;
 use std::cell::Cell;
@@ -128,11 +128,9 @@ impl Wide for Mixed<'_, '_> {
             let of = pieces[quads[0].setup as usize].setup.slots.map(|slot| &all[slot as usize]);
             for (element, row) in rows.iter_mut().enumerate() {
                 let Some(row) = row else { continue };
-                let of = of.map(|of| f32::from_bits(of[element]));
+                let mix = Mix::of(of.map(|of| f32::from_bits(of[element])));
                 for (to, weights) in row[part.clone()].iter_mut().zip(&weights[part.clone()]) {
-                    for (to, value) in to.iter_mut().zip(weights.mix(interpolation, of)) {
-                        *to = value.to_bits();
-                    }
+                    *to = mix.at(weights, interpolation).map(f32::to_bits);
                 }
             }
         }
@@ -266,6 +264,7 @@ impl Scratch {
         }
     }
 
+    /// The row of an element. A new one has any values: all of them are to be filled.
     pub(super) fn row(&mut self, register: u8, element: u8) -> &mut [u32] {
         let found = self.rows[..self.used].iter().position(|row| (row.0, row.1) == (register, element));
         let place = found.unwrap_or_else(|| {
@@ -274,7 +273,6 @@ impl Scratch {
             }
             let row = &mut self.rows[self.used];
             (row.0, row.1) = (register, element);
-            row.2.clear();
             row.2.resize(self.lanes, 0);
             self.used += 1;
             self.used - 1

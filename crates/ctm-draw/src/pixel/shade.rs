@@ -309,8 +309,8 @@ impl Shader<'_> {
                 if interpolation == Interpolation::PixelNumber {
                     for (number, quad) in quads.iter().enumerate() {
                         let of = pixels(&quad.quad);
-                        for (row, axis) in with_values(&mut rows, [0, 1, 2, 3]).take_while(|(_, axis)| *axis < 2) {
-                            row[number] = of.map(|at| (at[axis as usize] as f32).to_bits());
+                        for (row, axis) in with_values(&mut rows, [0, 1, 2, 3]) {
+                            row[number] = of.map(|at| at.get(axis as usize).map_or(0, |&at| (at as f32).to_bits()));
                         }
                     }
                     continue;

@@ -45,28 +45,40 @@ impl ClipState<'_> {
         self.viewports.get(number as usize).copied().unwrap_or_default()
     }
 
-    /// Signed distances from the planes of the view volume.
-    #[inline]
-    fn volume_distances(&self, vertex: &ClipInput) -> [f64; 7] {
-        let [x, y, z, w] = vertex.position.map(f64::from);
+    /// Signed distances of positions from the planes of the view volume.
+    #[inline(always)]
+    fn volume_distances<const N: usize>(&self, [x, y, z, w]: &[[f64; N]; 4]) -> [[f64; N]; 7] {
         let [gx, gy] = self.guard_band.map(f64::from);
-        let near = if self.half_z { z } else { z + w };
-        [
-            w - LEAST_W,
-            gx * w + x,
-            gx * w - x,
-            gy * w + y,
-            gy * w - y,
-            if self.no_near { 0.0 } else { near },
-            if self.no_far { 0.0 } else { w - z },
-        ]
+        let mut all = [[0.0; N]; 7];
+        for n in 0..N {
+            let near = if self.half_z { z[n] } else { z[n] + w[n] };
+            all[0][n] = w[n] - LEAST_W;
+            all[1][n] = gx * w[n] + x[n];
+            all[2][n] = gx * w[n] - x[n];
+            all[3][n] = gy * w[n] + y[n];
+            all[4][n] = gy * w[n] - y[n];
+            all[5][n] = if self.no_near { 0.0 } else { near };
+            all[6][n] = if self.no_far { 0.0 } else { w[n] - z[n] };
+        }
+        all
+    }
+
+    /// Which positions lie in the view volume.
+    #[inline(always)]
+    pub(crate) fn in_volume<const N: usize>(&self, positions: &[[f64; N]; 4]) -> [bool; N] {
+        let mut inside = [true; N];
+        for distances in self.volume_distances(positions) {
+            // NaN distances are outside.
+            inside.iter_mut().zip(distances).for_each(|(inside, distance)| *inside &= distance >= 0.0);
+        }
+        inside
     }
 
     /// Signed distances of a vertex from each plane; those of disabled planes are 0. User planes and distances come last.
     fn distances(&self, vertex: &ClipInput) -> [f64; PLANES] {
         let [x, y, z, w] = vertex.position.map(f64::from);
         let mut all = [0.0; PLANES];
-        all[..7].copy_from_slice(&self.volume_distances(vertex));
+        all[..7].copy_from_slice(self.volume_distances(&[[x], [y], [z], [w]]).as_flattened());
         for (place, plane) in all[7..13].iter_mut().zip(self.user_planes) {
             if let Some(plane) = plane {
                 let [a, b, c, d] = plane.map(f64::from);
@@ -99,14 +111,18 @@ impl ClipState<'_> {
         }
     }
 
+    /// Whether a primitive of vertices in the view volume is not clipped or dropped, unless they are killed.
+    pub(crate) fn is_only_volume(&self) -> bool {
+        let counts = !self.discard && !self.disabled && self.cull_distances == 0;
+        counts && self.clip_distances == 0 && self.user_planes.iter().all(Option::is_none)
+    }
+
     /// Whether a primitive of such vertices is not clipped or dropped: they lie in the volume.
     #[must_use]
     pub fn is_inside(&self, vertex: &ClipInput) -> bool {
         let counts = !self.discard && !self.disabled && self.cull_distances == 0 && !vertex.killed;
         // NaN distances are outside.
-        let is_inside = |all: &[f64]| all.iter().all(|&distance| distance >= 0.0);
-        let only_volume = self.clip_distances == 0 && self.user_planes.iter().all(Option::is_none);
-        counts && is_inside(&self.volume_distances(vertex)) && (only_volume || is_inside(&self.distances(vertex)))
+        counts && self.distances(vertex).iter().all(|&distance| distance >= 0.0)
     }
 
     /// The clipped remainder of a primitive of 1 to 3 vertices: a polygon, a line, a point, or nothing. `edges`: bit k, the edge from vertex k is
@@ -193,15 +209,33 @@ impl ClipState<'_> {
     /// The window position of a vertex: x and y in pixels, depth, 1/w. `None` where the division has no result.
     #[must_use]
     pub fn window(&self, viewport: &Viewport, position: [f64; 4]) -> Option<[f64; 4]> {
-        let [x, y, z, w] = position;
-        let reciprocal = if self.w_is_reciprocal { w } else { 1.0 / w };
-        let xy = if self.xy_divided { 1.0 } else { reciprocal };
-        let z_by = if self.z_divided { 1.0 } else { reciprocal };
+        let at = self.windows(viewport, &position.map(|element| [element])).map(|[element]| element);
+        has_place(at).then_some(at)
+    }
+
+    /// The same of several positions; where the division has no result, [`has_place`] is false.
+    #[inline(always)]
+    pub(crate) fn windows<const N: usize>(&self, viewport: &Viewport, [x, y, z, w]: &[[f64; N]; 4]) -> [[f64; N]; 4] {
         let [sx, sy, sz] = viewport.scale.map(f64::from);
         let [ox, oy, oz] = viewport.offset.map(f64::from);
-        let at = [x * xy * sx + ox, y * xy * sy + oy, z * z_by * sz + oz, reciprocal];
-        (at[0].is_finite() && at[1].is_finite() && !at[2].is_nan()).then_some(at)
+        let mut at = [[0.0; N]; 4];
+        for n in 0..N {
+            let reciprocal = if self.w_is_reciprocal { w[n] } else { 1.0 / w[n] };
+            let xy = if self.xy_divided { 1.0 } else { reciprocal };
+            let z_by = if self.z_divided { 1.0 } else { reciprocal };
+            at[0][n] = x[n] * xy * sx + ox;
+            at[1][n] = y[n] * xy * sy + oy;
+            at[2][n] = z[n] * z_by * sz + oz;
+            at[3][n] = reciprocal;
+        }
+        at
     }
+}
+
+/// Whether a result of [`ClipState::windows`] is one.
+#[inline(always)]
+pub(crate) const fn has_place([x, y, z, _]: [f64; 4]) -> bool {
+    x.is_finite() && y.is_finite() && !z.is_nan()
 }
 
 /// The intersection of the plane with the edge from a to b, at these distances of different sign. Both directions give the same vertex.

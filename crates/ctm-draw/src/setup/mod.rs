@@ -5,8 +5,9 @@ pub(crate) mod inspect;
 pub(crate) mod piece;
 mod planes;
 pub(crate) mod primitives;
+pub(crate) mod seen;
 
 pub use clip::ClipVertex;
 pub use inspect::Outline;
 pub use planes::{Corner, Setup, Share, Shares, Weights};
-pub(crate) use planes::{Depths, QuadDepths};
+pub(crate) use planes::{Depths, Mix, QuadDepths};

@@ -449,22 +449,49 @@ impl Weights {
     /// An element between three vertices at the four places: computed in double precision, rounded once.
     #[must_use]
     #[inline(always)]
-    pub fn mix(&self, interpolation: Interpolation, [a, b, c]: [f32; 3]) -> [f32; 4] {
-        let [second, third] = match interpolation {
-            Interpolation::Perspective => &self.perspective,
-            Interpolation::Linear => &self.linear,
-            // Numbers of pixels are no mixes.
-            Interpolation::Flat | Interpolation::PixelNumber => return [a; 4],
-        };
+    pub fn mix(&self, interpolation: Interpolation, values: [f32; 3]) -> [f32; 4] {
+        Mix::of(values).at(self, interpolation)
+    }
+}
+
+/// An element of a parameter at three vertices, to be interpolated.
+#[derive(Clone, Copy)]
+pub(crate) struct Mix {
+    first: f64,
+    /// The differences of the other two from the first one.
+    by: [f64; 2],
+}
+
+impl Mix {
+    #[inline(always)]
+    pub(crate) fn of([a, b, c]: [f32; 3]) -> Self {
         let (a, b, c) = (f64::from(a), f64::from(b), f64::from(c));
+        Self { first: a, by: [b - a, c - a] }
+    }
+
+    /// See [`Weights::mix`].
+    #[inline(always)]
+    pub(crate) fn at(self, weights: &Weights, interpolation: Interpolation) -> [f32; 4] {
+        let Self { first, by: [b, c] } = self;
+        let [second, third] = match interpolation {
+            Interpolation::Perspective => &weights.perspective,
+            Interpolation::Linear => &weights.linear,
+            // Numbers of pixels are no mixes.
+            Interpolation::Flat | Interpolation::PixelNumber => return [first as f32; 4],
+        };
+        let mut mixed = [first; 4];
         // Values that are equal at all vertices are constant, beyond the horizon too.
-        let (ab, ac) = (b - a, c - a);
-        match (ab == 0.0, ac == 0.0) {
-            (true, true) => [a as f32; 4],
-            (false, true) => std::array::from_fn(|n| (a + ab * second[n]) as f32),
-            (true, false) => std::array::from_fn(|n| (a + ac * third[n]) as f32),
-            (false, false) => std::array::from_fn(|n| (a + ab * second[n] + ac * third[n]) as f32),
+        if b != 0.0 {
+            for (mixed, second) in mixed.iter_mut().zip(second) {
+                *mixed += b * second;
+            }
         }
+        if c != 0.0 {
+            for (mixed, third) in mixed.iter_mut().zip(third) {
+                *mixed += c * third;
+            }
+        }
+        mixed.map(|mixed| mixed as f32)
     }
 }
 

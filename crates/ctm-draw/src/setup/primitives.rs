@@ -6,9 +6,10 @@ use crate::rect::{PositionUnit, Rect};
 use crate::setup::clip::ClipVertex;
 use crate::setup::inspect::{Inspection, WINDOW};
 use crate::setup::piece::{Area, Piece, PixelRun};
+use crate::setup::seen::{Seen, see};
 use crate::setup::{Corner, Setup, Share, Shares};
 use crate::state::{DepthOffset, DepthStep, DrawState, Fill, Loss, SamplePoints, Viewport};
-use crate::vertex::{ClipInput, Misc, Vertices};
+use crate::vertex::{ClipInput, Vertices};
 
 /// Clips primitives and sets them up, in order.
 pub(crate) struct Cutter<'a> {
@@ -28,13 +29,6 @@ pub(crate) struct Cutter<'a> {
 
 /// A corner, and its weights of the primitive's vertices.
 type Cut = (Corner, Shares);
-
-/// A vertex in the window, where clipping leaves every primitive of such vertices unchanged.
-pub(crate) struct Seen {
-    corner: Corner,
-    /// The number of its viewport.
-    viewport: u32,
-}
 
 /// Data of a primitive that its corners share.
 #[derive(Clone, Copy)]
@@ -94,18 +88,12 @@ impl<'a> Cutter<'a> {
         let [x, y, z, reciprocal_w] = self.state.clip.window(viewport, position)?;
         let raster = &self.state.raster;
         let reciprocal_w = if raster.no_perspective { 1.0 } else { reciprocal_w };
-        Some(Corner { at: [raster.snap(x), raster.snap(y)], z, reciprocal_w })
+        Some(Corner { at: raster.snap_all([x, y]), z, reciprocal_w })
     }
 
-    /// Data of vertices that is the same for all of their primitives.
-    pub(crate) fn see(&self, vertices: &Vertices) -> Vec<Option<Seen>> {
-        let clip = &self.state.clip;
-        let seen = |(input, misc): (&ClipInput, &Misc)| {
-            let viewport = misc.viewport;
-            let corner = || self.corner(&clip.viewport(viewport), input.position.map(f64::from));
-            clip.is_inside(input).then(corner)?.map(|corner| Seen { corner, viewport })
-        };
-        vertices.clip.iter().zip(&vertices.misc).map(seen).collect()
+    /// Finds the data that all primitives of a vertex share.
+    pub(crate) fn see(&self, vertices: &Vertices, seen: &mut Vec<Option<Seen>>) {
+        see(&self.state.clip, &self.state.raster, vertices, seen);
     }
 
     /// Adds the piece of a triangle that needs no clipping, in one viewport and filled; `None`: it is no such triangle. Otherwise the reason why it is not drawn, if
@@ -154,7 +142,7 @@ impl<'a> Cutter<'a> {
         provoking: u32,
         pieces: &mut Vec<Piece>,
     ) {
-        let viewport = self.state.clip.viewport(vertices.misc[provoking as usize].viewport);
+        let viewport = self.state.clip.viewport(vertices.misc(provoking).viewport);
         let scissor = viewport.scissor.map_or(self.bounds, |scissor| scissor.and(self.bounds));
         if primitive.begins && self.state.raster.stipple.is_some_and(|stipple| stipple.restarts) {
             self.stipple = 0;
@@ -205,7 +193,7 @@ impl<'a> Cutter<'a> {
         scissor: Rect,
         pieces: &mut Vec<Piece>,
     ) -> Result<(), Loss> {
-        let misc = &vertices.misc[provoking as usize];
+        let misc = vertices.misc(provoking);
         let viewport = self.state.clip.viewport(misc.viewport);
         let common = Common {
             primitive: primitive.number,
@@ -230,8 +218,8 @@ impl<'a> Cutter<'a> {
             Shape::Line => 2,
             Shape::Triangle | Shape::Rectangle => 3,
         };
-        let inputs: [ClipInput; 3] = slots.map(|slot| vertices.clip[slot as usize]);
-        let flags = (0..3).filter(|&n| !vertices.misc[slots[n] as usize].no_edge).fold(0, |set, n| set | 1 << n);
+        let inputs: [ClipInput; 3] = slots.map(|slot| vertices.clip_input(slot));
+        let flags = (0..3).filter(|&n| !vertices.misc(slots[n]).no_edge).fold(0, |set, n| set | 1 << n);
         let polygon = self.state.clip.clipped(&inputs[..count], primitive.edges & flags)?;
         let w = inputs.map(|input| f64::from(input.position[3]));
         let corner = |vertex: &ClipVertex| Some((self.corner(&viewport, vertex.position)?, Shares::of(vertex, w)));
@@ -324,7 +312,7 @@ impl<'a> Cutter<'a> {
     fn point(&mut self, corner: Cut, common: Common, vertices: &Vertices, pieces: &mut Vec<Piece>) {
         let raster = &self.state.raster;
         let size = if self.state.outputs.point_size {
-            let size = vertices.misc[common.provoking as usize].point_size;
+            let size = vertices.misc(common.provoking).point_size;
             let [least, most] = raster.point_limits;
             // NaN becomes the smallest size; of contradicting limits the upper one is used.
             [size.max(least).min(most); 2]

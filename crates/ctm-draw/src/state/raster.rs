@@ -191,38 +191,64 @@ impl Default for RasterState {
     }
 }
 
-/// The floor of a number whose magnitude is below 2^51, without the library call that plain processors need.
-#[allow(clippy::cast_possible_truncation, reason = "limited")]
-fn floor(of: f64) -> f64 {
-    let towards_zero = of as i64 as f64;
-    if towards_zero > of { towards_zero - 1.0 } else { towards_zero }
+/// Sums with it from 2^52 to 2^53 are whole numbers, and so are their last bits.
+const WHOLE: f64 = (3u64 << 51) as f64;
+
+/// The nearest whole number, of two the even one, of a number whose magnitude is below 2^51.
+#[inline(always)]
+fn nearest_even(of: f64) -> f64 {
+    of + WHOLE - WHOLE
 }
 
-/// The nearest whole number, of two the even one, of a number whose magnitude is below 2^51: sums from 2^52 to 2^53 are whole numbers.
-fn nearest_even(of: f64) -> f64 {
-    const WHOLE: f64 = (3u64 << 51) as f64;
-    of + WHOLE - WHOLE
+/// The floor of a number whose magnitude is below 2^51, without the library call that plain processors need.
+#[inline(always)]
+fn floor(of: f64) -> f64 {
+    let nearest = nearest_even(of);
+    if nearest > of { nearest - 1.0 } else { nearest }
+}
+
+/// A whole number whose magnitude is below 2^51, without the conversion that has no vectors.
+#[inline(always)]
+const fn whole(of: f64) -> i64 {
+    (of + WHOLE).to_bits().cast_signed() - WHOLE.to_bits().cast_signed()
 }
 
 impl RasterState {
     /// A coordinate in pixels as units on the grid. Coordinates that are too far away are clamped ([`FARTHEST`]).
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, reason = "limited before")]
     pub fn snap(&self, pixels: f64) -> i64 {
-        let grid = i64::from(self.grid.clamp(1, 256));
-        let units = pixels.clamp(-FARTHEST, FARTHEST) * self.unit.count() as f64;
-        // A division takes longer than all the rest.
-        let at = if grid == 1 { units } else { units / grid as f64 };
-        let on_grid = match self.rounding {
-            Rounding::Truncate => floor(at),
-            Rounding::Nearest => floor(at + 0.5),
-            Rounding::NearestOdd if at - floor(at) == 0.5 => {
-                let below = floor(at);
-                below + f64::from(u8::from((below as i64) & 1 == 0))
+        self.snap_all([pixels])[0]
+    }
+
+    /// The same of several coordinates.
+    #[inline(always)]
+    pub(crate) fn snap_all<const N: usize>(&self, pixels: [f64; N]) -> [i64; N] {
+        let (grid, unit) = (f64::from(self.grid.clamp(1, 256)), self.unit.count() as f64);
+        let mut at = pixels;
+        for at in &mut at {
+            let number = if at.is_nan() { 0.0 } else { *at };
+            *at = number.clamp(-FARTHEST, FARTHEST) * unit;
+        }
+        if grid != 1.0 {
+            // A division takes longer than all the rest.
+            at.iter_mut().for_each(|at| *at /= grid);
+        }
+        match self.rounding {
+            Rounding::Truncate => at.iter_mut().for_each(|at| *at = floor(*at)),
+            Rounding::Nearest => at.iter_mut().for_each(|at| *at = floor(*at + 0.5)),
+            Rounding::NearestEven => at.iter_mut().for_each(|at| *at = nearest_even(*at)),
+            Rounding::NearestOdd => {
+                for at in &mut at {
+                    let below = floor(*at);
+                    let odd = below + f64::from(u8::from(whole(below) & 1 == 0));
+                    *at = if *at - below == 0.5 { odd } else { nearest_even(*at) };
+                }
             }
-            Rounding::NearestEven | Rounding::NearestOdd => nearest_even(at),
-        };
-        on_grid as i64 * grid
+        }
+        let mut units = [0; N];
+        // Products of whole numbers, which are exact.
+        units.iter_mut().zip(at).for_each(|(units, at)| *units = whole(at * grid));
+        units
     }
 
     /// Whether faces of a side are dropped, their fill mode, and their depth offset.
@@ -320,6 +346,7 @@ mod tests {
         assert_eq!(state(Rounding::Truncate, 256).snap(7.9), 7 * 256);
         assert_eq!(state(Rounding::Truncate, 1).snap(1e300), 256 << 20);
         assert_eq!(state(Rounding::Truncate, 1).snap(f64::NEG_INFINITY), -(256 << 20));
+        assert_eq!(state(Rounding::Nearest, 1).snap(f64::NAN), 0);
     }
 
     #[test]

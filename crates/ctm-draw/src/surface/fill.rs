@@ -76,7 +76,9 @@ impl Pattern {
         let (whole, rest) = bytes.as_chunks_mut::<PATTERN>();
         if self.is_whole {
             whole.fill(self.bits);
-            rest.copy_from_slice(&self.bits[..rest.len()]);
+            if !rest.is_empty() {
+                rest.copy_from_slice(&self.bits[..rest.len()]);
+            }
             return;
         }
         let merge = |to: &mut [u8]| {

@@ -6,7 +6,7 @@ use ctm_exec::r700::{Launch, Target};
 use ctm_exec::{Domain, Fault, LaneOrder, LaneRows, Position, StartRow};
 use ctm_isa::r700::program::Stage as StageKind;
 use rayon::prelude::*;
-use std::cell::Cell;
+use std::sync::{Mutex, PoisonError};
 
 /// Vertices of one launch.
 pub(crate) const PER_LAUNCH: usize = 1024;
@@ -25,6 +25,8 @@ pub struct ClipInput {
 /// Values of a vertex besides its position and parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Misc {
+    /// Its kill flag is set.
+    pub killed: bool,
     /// The exported size of points.
     pub point_size: f32,
     /// Its edge flag is 0.
@@ -38,9 +40,11 @@ pub struct Misc {
 /// Vertices that a program has run for.
 #[derive(Clone, Debug, Default)]
 pub struct Vertices {
-    /// The inputs of clipping.
-    pub clip: Vec<ClipInput>,
-    /// The rest of the position exports.
+    /// The exported positions.
+    pub positions: Vec<[f32; 4]>,
+    /// The exported distances, if the program exports any.
+    pub distances: Vec<[f32; 8]>,
+    /// The rest of the position exports, if there is more.
     pub misc: Vec<Misc>,
     /// Parameters: `[parameter][vertex]`, as bits.
     pub parameters: Vec<Vec<[u32; 4]>>,
@@ -61,6 +65,8 @@ pub struct VertexKey {
 struct Positions {
     misc: Option<u8>,
     distances: [Option<u8>; 2],
+    /// A vertex has more than a position.
+    more: bool,
 }
 
 impl Positions {
@@ -72,7 +78,9 @@ impl Positions {
             place
         };
         let misc = take(outputs.misc);
-        Self { misc, distances: [take(outputs.distances_low), take(outputs.distances_high)] }
+        let distances = [take(outputs.distances_low), take(outputs.distances_high)];
+        // Where an edge flag is read that no program exports, it is 0.
+        Self { misc, distances, more: next > 1 || outputs.edge_flag }
     }
 }
 
@@ -115,9 +123,9 @@ pub(crate) fn run(
             };
             let mut add = |rows: LaneRows<Target>| {
                 vertices.add_rows(&state.outputs, &rows);
-                KEPT.set(Some(rows));
+                keep(rows);
             };
-            if parallel && keys.len() > PER_LAUNCH {
+            if parallel && keys.len() > PER_LAUNCH && rayon::current_num_threads() > 1 {
                 let done: Vec<Result<LaneRows<Target>, Fault>> = keys.par_chunks(PER_LAUNCH).map(one).collect();
                 for rows in done {
                     add(rows?);
@@ -148,31 +156,50 @@ impl Vertices {
 
     /// None again, in the same memory.
     fn restarted(mut self, count: usize) -> Self {
-        self.clip.clear();
+        self.positions.clear();
+        self.distances.clear();
         self.misc.clear();
         self.parameters.resize(count.min(32), Vec::new());
         self.parameters.iter_mut().for_each(Vec::clear);
         self
     }
 
+    /// Values of a vertex that only some programs export.
+    #[must_use]
+    pub fn misc(&self, vertex: u32) -> Misc {
+        self.misc.get(vertex as usize).copied().unwrap_or_default()
+    }
+
+    /// The exports of a vertex that clipping reads.
+    #[must_use]
+    pub fn clip_input(&self, vertex: u32) -> ClipInput {
+        ClipInput {
+            position: self.positions.get(vertex as usize).copied().unwrap_or_default(),
+            distances: self.distances.get(vertex as usize).copied().unwrap_or_default(),
+            killed: self.misc(vertex).killed,
+        }
+    }
+
     /// Adds the exports of a launch's threads.
     pub(crate) fn add_rows(&mut self, outputs: &VertexOutputs<'_>, rows: &LaneRows<Target>) {
         let all = |target| rows.get(target).map(|row| [0, 1, 2, 3].map(|e: usize| row[e].bits.as_slice()));
-        let of = |row: &Option<[&[u32]; 4]>, lane: usize| row.map(|row| row.map(|bits| bits[lane])).unwrap_or_default();
-        let (places, positions) = (Positions::of(outputs), [0, 1, 2, 3].map(|n| all(Target::Position(n))));
         let count = rows.order().count();
-        self.clip.reserve(count);
-        self.misc.reserve(count);
-        for lane in 0..count {
-            let exported = |n| positions.get(usize::from(n)).map(|row| of(row, lane)).unwrap_or_default();
-            self.position(outputs, &places, exported);
+        match all(Target::Position(0)) {
+            Some(elements) => self.positions.extend(by_lane(elements).take(count).map(|at| at.map(f32::from_bits))),
+            None => self.positions.extend(std::iter::repeat_n([0.0; 4], count)),
+        }
+        let places = Positions::of(outputs);
+        if places.more {
+            let positions = [0, 1, 2, 3].map(|n| all(Target::Position(n)));
+            let of = |row: &Option<[&[u32]; 4]>, lane: usize| row.map(|row| row.map(|bits| bits[lane]));
+            for lane in 0..count {
+                let exported = |n| positions.get(usize::from(n)).and_then(|row| of(row, lane)).unwrap_or_default();
+                self.other_positions(outputs, &places, exported);
+            }
         }
         for (n, parameter) in (0..).zip(&mut self.parameters) {
             match all(Target::Parameter(n)) {
-                Some([x, y, z, w]) => {
-                    let elements = x.iter().zip(y).zip(z.iter().zip(w)).take(count);
-                    parameter.extend(elements.map(|((&x, &y), (&z, &w))| [x, y, z, w]));
-                }
+                Some(elements) => parameter.extend(by_lane(elements).take(count)),
                 None => parameter.extend(std::iter::repeat_n([0; 4], count)),
             }
         }
@@ -180,30 +207,39 @@ impl Vertices {
 
     /// Adds a vertex with these exports.
     fn add(&mut self, outputs: &VertexOutputs<'_>, exported: impl Fn(Target) -> [u32; 4]) {
-        self.position(outputs, &Positions::of(outputs), |n| exported(Target::Position(n)));
+        self.positions.push(exported(Target::Position(0)).map(f32::from_bits));
+        let places = Positions::of(outputs);
+        if places.more {
+            self.other_positions(outputs, &places, |n| exported(Target::Position(n)));
+        }
         for (n, parameter) in (0..).zip(&mut self.parameters) {
             parameter.push(exported(Target::Parameter(n)));
         }
     }
 
-    /// Adds the position exports of a vertex.
-    fn position(&mut self, outputs: &VertexOutputs<'_>, places: &Positions, exported: impl Fn(u8) -> [u32; 4]) {
-        let floats = |export: u8| exported(export).map(f32::from_bits);
+    /// Adds the position exports of a vertex after the first one.
+    fn other_positions(&mut self, outputs: &VertexOutputs<'_>, places: &Positions, exported: impl Fn(u8) -> [u32; 4]) {
         let misc = places.misc.map(&exported).unwrap_or_default();
         let mut distances = [0.0; 8];
         for (part, export) in distances.chunks_exact_mut(4).zip(places.distances) {
             if let Some(export) = export {
-                part.copy_from_slice(&floats(export));
+                part.copy_from_slice(&exported(export).map(f32::from_bits));
             }
         }
-        self.clip.push(ClipInput { position: floats(0), distances, killed: outputs.kill && misc[3] != 0 });
+        self.distances.push(distances);
         self.misc.push(Misc {
+            killed: outputs.kill && misc[3] != 0,
             point_size: f32::from_bits(misc[0]),
             no_edge: outputs.edge_flag && misc[1] == 0,
             layer: if outputs.layer { misc[2] } else { 0 },
             viewport: if outputs.viewport { misc[3] } else { 0 },
         });
     }
+}
+
+/// The values of each lane, of rows of four elements.
+fn by_lane<'r>([x, y, z, w]: [&'r [u32]; 4]) -> impl Iterator<Item = [u32; 4]> + 'r {
+    x.iter().zip(y).zip(z.iter().zip(w)).map(|((&x, &y), (&z, &w))| [x, y, z, w])
 }
 
 /// Start values of a vertex program (R0): the vertex number, the instance by both step rates or the primitive's number, the instance.
@@ -234,14 +270,24 @@ pub(crate) struct VertexLaunch<'a> {
     pub(crate) exports: bool,
 }
 
-thread_local! {
-    /// The rows of the last launch, for the next one with the same exports.
-    static KEPT: Cell<Option<LaneRows<Target>>> = const { Cell::new(None) };
+/// Rows of launches that are over.
+static KEPT: Mutex<Vec<LaneRows<Target>>> = Mutex::new(Vec::new());
+
+/// The most rows that are kept: the launches of a batch of primitives without common vertices.
+const MOST_KEPT: usize = 24;
+
+/// Keeps the rows of a launch for another one.
+fn keep(rows: LaneRows<Target>) {
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if kept.len() < MOST_KEPT {
+        kept.push(rows);
+    }
 }
 
 /// Rows for these exports of a launch.
 fn rows_of(order: LaneOrder, targets: &[Target]) -> LaneRows<Target> {
-    match KEPT.take() {
+    let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    match kept() {
         Some(mut rows) if rows.targets() == targets => {
             rows.restart(order);
             rows

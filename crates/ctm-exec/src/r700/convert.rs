@@ -112,7 +112,7 @@ const TOGETHER: usize = 64;
 const ENTRIES: usize = 1 << MOST_BITS;
 
 /// How a selected element is found in an item.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 enum Channel {
     /// It is the entry of a table that these bits name.
     Entry { table: usize, at: u32, mask: u32 },
@@ -128,18 +128,26 @@ enum Channel {
 pub struct Selected {
     of: Converter,
     channels: [Channel; 4],
+    /// The first channel that is equal to each.
+    equal: [usize; 4],
     tables: Vec<[u32; ENTRIES]>,
+    /// The same conversion, if the elements are fractions of 255.
+    fractions: Option<SelectedBytes>,
 }
 
 impl Selected {
     /// Of a converter. `select`: which elements an instruction sees; `one`: the bits of 1.
     pub fn new(of: Converter, select: [Sel; 4], one: u32) -> Self {
-        let mut all = Self { of, channels: [Channel::Element(0); 4], tables: Vec::new() };
+        let channels = [Channel::Element(0); 4];
+        let mut all = Self { of, channels, equal: [0; 4], tables: Vec::new(), fractions: None };
         all.channels = select.map(|sel| match sel {
             Sel::X | Sel::Y | Sel::Z | Sel::W => all.element(sel as usize),
             Sel::One => all.constant(one),
             Sel::Zero | Sel::Mask => all.constant(0),
         });
+        all.equal =
+            std::array::from_fn(|n| all.channels[..n].iter().position(|of| *of == all.channels[n]).unwrap_or(n));
+        all.fractions = all.bytes(select, one);
         all
     }
 
@@ -233,6 +241,10 @@ impl Selected {
     /// # Errors
     /// None for a format that [`Converter::new`] took.
     pub fn write(&self, items: &[u8], to: &mut [[u32; 4]]) -> Result<(), FaultKind> {
+        if let Some(fractions) = &self.fractions {
+            fractions.write_numbers(items, to);
+            return Ok(());
+        }
         match self.of.bytes {
             1 => self.write_items::<1>(items, to),
             2 => self.write_items::<2>(items, to),
@@ -250,9 +262,15 @@ impl Selected {
         let [table, at, mask] = match self.entries().filter(|_| BYTES <= 4) {
             Some(entries) => entries,
             None => {
+                // Rows of channels first: loops over them become vectors.
+                let mut rows = [[0; TOGETHER]; 4];
                 for (items, texels) in items.chunks(TOGETHER).zip(to.chunks_mut(TOGETHER)) {
-                    for (n, channel) in self.channels.iter().enumerate() {
-                        self.write_channel(channel, items, texels.iter_mut().map(|texel| &mut texel[n]))?;
+                    for (n, channel) in self.channels.iter().enumerate().filter(|(n, _)| self.equal[*n] == *n) {
+                        self.write_channel(channel, items, rows[n].iter_mut())?;
+                    }
+                    let [x, y, z, w] = self.equal.map(|n| &rows[n]);
+                    for (((texel, x), (y, z)), w) in texels.iter_mut().zip(x).zip(y.iter().zip(z)).zip(w) {
+                        *texel = [*x, *y, *z, *w];
                     }
                 }
                 return Ok(());
@@ -308,7 +326,8 @@ impl Selected {
             Channel::Dword { byte } => each.for_each(|(item, to)| *to = item.get(byte..).map_or(0, low)),
             #[allow(clippy::cast_precision_loss, reason = "at most 24 bits")]
             Channel::Fraction { at, mask } => {
-                each.for_each(|(item, to)| *to = ((low(item) >> at & mask) as f32 / mask as f32).to_bits());
+                let bits = |item| (low(item) >> at & mask).cast_signed();
+                each.for_each(|(item, to)| *to = (bits(item) as f32 / mask as f32).to_bits());
             }
             Channel::Element(n) => {
                 for (item, to) in each {
@@ -323,7 +342,15 @@ impl Selected {
 /// The elements of a texel of bytes: fractions of 255.
 #[must_use]
 pub fn texel_of_bytes(bytes: [u8; 4]) -> [u32; 4] {
-    bytes.map(|byte| (f32::from(byte) / 255.0).to_bits())
+    bytes.map(|byte| fraction(byte.into()).to_bits())
+}
+
+/// A byte as a fraction of 255.
+#[inline]
+#[allow(clippy::cast_precision_loss, reason = "a byte")]
+fn fraction(byte: u32) -> f32 {
+    // Plain processors have no vectors of conversions of unsigned numbers.
+    byte.cast_signed() as f32 / 255.0
 }
 
 /// A channel of [`SelectedBytes`] that is 0 or 1 in all items: no bits of them, and these.
@@ -352,6 +379,39 @@ impl SelectedBytes {
             1 => self.write_items::<1>(items, to),
             2 => self.write_items::<2>(items, to),
             _ => self.write_items::<4>(items, to),
+        }
+    }
+
+    /// Writes the elements of items that follow each other as numbers, as many as there are of both.
+    fn write_numbers(&self, items: &[u8], to: &mut [[u32; 4]]) {
+        match self.bytes {
+            1 => self.write_number_items::<1>(items, to),
+            2 => self.write_number_items::<2>(items, to),
+            _ => self.write_number_items::<4>(items, to),
+        }
+    }
+
+    fn write_number_items<const BYTES: usize>(&self, items: &[u8], to: &mut [[u32; 4]]) {
+        let items = items.as_chunks::<BYTES>().0;
+        let items = &items[..items.len().min(to.len())];
+        let channels = self.channels.map(|(shift, all)| (shift % NO_BITS, if shift < NO_BITS { 0xff } else { 0 }, all));
+        let (fours, rest) = items.as_chunks::<4>();
+        let (texels, last) = to.split_at_mut(4 * fours.len());
+        for (four, texels) in fours.iter().zip(texels.as_chunks_mut::<4>().0) {
+            let whole = four.each_ref().map(|item| low(item));
+            let mut rows = [[0.0; 4]; 4];
+            for (row, (shift, mask, all)) in rows.iter_mut().zip(channels) {
+                for (number, whole) in row.iter_mut().zip(whole) {
+                    *number = fraction(whole >> shift & mask | all);
+                }
+            }
+            for (n, texel) in texels.iter_mut().enumerate() {
+                *texel = rows.map(|row| row[n].to_bits());
+            }
+        }
+        for (item, texel) in rest.iter().zip(last) {
+            let whole = low(item);
+            *texel = channels.map(|(shift, mask, all)| fraction(whole >> shift & mask | all).to_bits());
         }
     }
 

@@ -197,8 +197,14 @@ impl TextureWords {
             (self.samples, self.surface.levels * self.samples, self.selects);
         let mut image = TextureImage { texture, texels };
         for (n, (_, level)) in (0..self.surface.levels).zip(self.levels.iter().skip(self.first[0] as usize)) {
+            // A few rows at a time, so that their elements stay in a cache until they are converted.
+            let height = image.texture.size(n)[1];
+            let band = if level.size[1] == height { BAND } else { height.max(1) };
             for slice in 0..self.slices(level) {
-                self.convert(&mut image, memory, &mut conversion, &ViewElements { level: n, slice, rows: None })?;
+                for row in (0..height).step_by(band as usize) {
+                    let rows = Some(row..row + band).filter(|_| band < height);
+                    self.convert(&mut image, memory, &mut conversion, &ViewElements { level: n, slice, rows })?;
+                }
             }
         }
         Ok(image)

@@ -221,39 +221,46 @@ impl LaneTest {
         let (mut low, mut high) = ([0; N], [0; N]);
         match self.format.bytes() {
             2 => {
-                let of = bytes.as_chunks_mut::<2>().0;
-                low.iter_mut().zip(&*of).for_each(|(to, &two)| *to = u16::from_le_bytes(two).into());
+                each::<2, N>(bytes, |n, two| low[n] = u16::from_le_bytes(*two).into());
                 let passed = self.test::<false, N>(&mut low, &mut high, new, marked);
-                of.iter_mut().zip(low).for_each(|(to, new)| *to = (new as u16).to_le_bytes());
+                each::<2, N>(bytes, |n, two| *two = (low[n] as u16).to_le_bytes());
                 passed
             }
             8 => {
-                let of = bytes.as_chunks_mut::<8>().0;
-                for ((low, high), &eight) in low.iter_mut().zip(&mut high).zip(&*of) {
-                    let both = u64::from_le_bytes(eight);
-                    (*low, *high) = (both as u32, (both >> 32) as u32);
-                }
+                each::<8, N>(bytes, |n, eight| {
+                    let both = u64::from_le_bytes(*eight);
+                    (low[n], high[n]) = (both as u32, (both >> 32) as u32);
+                });
                 let passed = self.test::<true, N>(&mut low, &mut high, new, marked);
-                for (to, (low, high)) in of.iter_mut().zip(low.into_iter().zip(high)) {
-                    *to = (u64::from(high) << 32 | u64::from(low)).to_le_bytes();
-                }
+                each::<8, N>(bytes, |n, eight| {
+                    *eight = (u64::from(high[n]) << 32 | u64::from(low[n])).to_le_bytes();
+                });
                 passed
             }
             _ if self.turn != 0 => {
-                let of = bytes.as_chunks_mut::<4>().0;
-                low.iter_mut().zip(&*of).for_each(|(to, &four)| *to = u32::from_le_bytes(four).rotate_right(self.turn));
+                each::<4, N>(bytes, |n, four| low[n] = u32::from_le_bytes(*four).rotate_right(self.turn));
                 let passed = self.test::<false, N>(&mut low, &mut high, new, marked);
-                of.iter_mut().zip(low).for_each(|(to, new)| *to = new.rotate_left(self.turn).to_le_bytes());
+                each::<4, N>(bytes, |n, four| *four = low[n].rotate_left(self.turn).to_le_bytes());
                 passed
             }
             _ => {
-                let of = bytes.as_chunks_mut::<4>().0;
-                low.iter_mut().zip(&*of).for_each(|(to, &four)| *to = u32::from_le_bytes(four));
+                each::<4, N>(bytes, |n, four| low[n] = u32::from_le_bytes(*four));
                 let passed = self.test::<false, N>(&mut low, &mut high, new, marked);
-                of.iter_mut().zip(low).for_each(|(to, new)| *to = new.to_le_bytes());
+                each::<4, N>(bytes, |n, four| *four = low[n].to_le_bytes());
                 passed
             }
         }
+    }
+}
+
+/// Tells elements of so many bytes with their numbers: `N`, or as many as there are.
+#[inline(always)]
+fn each<const BYTES: usize, const N: usize>(bytes: &mut [u8], mut tell: impl FnMut(usize, &mut [u8; BYTES])) {
+    let all = bytes.as_chunks_mut::<BYTES>().0;
+    // Loops of a known length become vectors; others call functions that copy memory.
+    match all.first_chunk_mut::<N>() {
+        Some(all) => all.iter_mut().enumerate().for_each(|(n, of)| tell(n, of)),
+        None => all.iter_mut().enumerate().for_each(|(n, of)| tell(n, of)),
     }
 }
 

@@ -437,6 +437,11 @@ impl<'a> Starts<'a> {
                 StartSource::Row(bits) => {
                     let first = usize::try_from(places.first).unwrap_or(usize::MAX).min(bits.len());
                     let bits = &bits[first..bits.len().min(first + places.lanes)];
+                    // Most wavefronts are whole: a copy of a known length is no call.
+                    if let Some(bits) = bits.first_chunk() {
+                        *row = *bits;
+                        continue;
+                    }
                     let (there, beyond) = row.split_at_mut(bits.len());
                     there.copy_from_slice(bits);
                     beyond.fill(0);
