@@ -21,7 +21,7 @@ use ctm_exec::Engine;
 use ctm_exec::r700::Target;
 use ctm_exec::x1k;
 use ctm_isa::x1k::TEMPORARIES;
-use ready::Ready;
+use ready::Batches;
 use run::{Front, RunningDraw};
 use std::sync::Arc;
 
@@ -93,7 +93,8 @@ pub fn draw_watched(
     let whole = Merger::new(state, open, &plans, watch, losses());
     let one_thread = options.one_thread;
     let counts = Counts::default();
-    let front = Front { runner: &runner, state, bounds, one_thread, counts, streams, drawn: Ready::kept(), inspection };
+    let front =
+        Front { runner: &runner, state, bounds, one_thread, counts, streams, drawn: Batches::kept(), inspection };
     let bands = Bands::new((&runner, state, shader), whole, bounds, one_thread);
     let mut run = RunningDraw::new(front, bands);
     let ended = run.instances(call);

@@ -16,17 +16,30 @@ pub(crate) struct Ready {
 
 thread_local! {
     /// Those of the last draw, for their memory.
-    static KEPT: Cell<Ready> = Cell::default();
+    static KEPT: Cell<Vec<Ready>> = const { Cell::new(Vec::new()) };
 }
 
-impl Ready {
-    /// Some pieces with vertices, in the memory of this thread's last draw.
+/// Batches that have been drawn: the next ones take their memory.
+#[derive(Default)]
+pub(crate) struct Batches(Vec<Ready>);
+
+impl Batches {
+    /// Those of this thread's last draw.
     pub(crate) fn kept() -> Self {
-        KEPT.take()
+        Self(KEPT.take())
     }
 
-    /// Keeps the memory for this thread's next draw.
+    /// Keeps them for this thread's next draw.
     pub(crate) fn keep(self) {
-        KEPT.set(self);
+        KEPT.set(self.0);
+    }
+
+    pub(crate) fn add(&mut self, ready: Ready) {
+        self.0.push(ready);
+    }
+
+    /// One of them, or none yet.
+    pub(crate) fn take(&mut self) -> Ready {
+        self.0.pop().unwrap_or_default()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::assembly::{Assembler, Primitive, vertex_numbers};
 use crate::draw::bands::Bands;
-use crate::draw::ready::Ready;
+use crate::draw::ready::{Batches, Ready};
 use crate::program::Runner;
 use crate::rect::Rect;
 use crate::setup::inspect::Inspection;
@@ -37,8 +37,8 @@ pub(crate) struct Front<'a, 't> {
     pub(crate) one_thread: bool,
     pub(crate) counts: Counts,
     pub(crate) streams: Streams<'t>,
-    /// A batch that has been drawn: the next one takes its memory.
-    pub(crate) drawn: Ready,
+    /// Batches that have been drawn.
+    pub(crate) drawn: Batches,
     /// Counts where primitives end, if that is asked for.
     pub(crate) inspection: Option<Box<Inspection>>,
 }
@@ -93,7 +93,7 @@ impl<'a, 't> RunningDraw<'a, 't> {
     fn finish(&mut self) -> Result<(), DrawError> {
         if let Some(ready) = self.waiting.take() {
             self.bands.draw(&ready)?;
-            self.front.drawn = ready;
+            self.front.drawn.add(ready);
         }
         Ok(())
     }
@@ -115,9 +115,9 @@ impl<'a, 't> RunningDraw<'a, 't> {
             return self.finish();
         }
         let last = self.waiting.take();
-        let draw = || last.map_or(Ok(Ready::default()), |ready| bands.draw(&ready).map(|()| ready));
+        let draw = || last.map(|ready| bands.draw(&ready).map(|()| ready)).transpose();
         let (drawn, ready) = rayon::join(draw, || front.ready(primitives, cutter));
-        front.drawn = drawn?;
+        drawn?.into_iter().for_each(|ready| front.drawn.add(ready));
         self.waiting = Some(ready?);
         Ok(())
     }
@@ -206,7 +206,7 @@ impl Front<'_, '_> {
                 Place { primitive, instance: *instance, slots: of, provoking }
             })
             .collect();
-        let mut ready = std::mem::take(&mut self.drawn);
+        let mut ready = self.drawn.take();
         ready.vertices = vertices::run(runner, state, &slots.keys, !self.one_thread, ready.vertices)
             .map_err(|fault| DrawError::Program { stage: "vertex", fault })?;
         self.counts.vertices += slots.keys.len() as u64;
