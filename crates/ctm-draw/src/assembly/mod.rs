@@ -28,6 +28,8 @@ pub struct Primitive {
     pub provoking: u32,
     /// The number of the primitive, or of the one it belongs to, in the draw and instance.
     pub number: u32,
+    /// The number of its instance.
+    pub instance: u32,
     /// Of a triangle: edge k, from vertex k to the next one, is an edge of the primitive, not one within a quad or polygon.
     pub edges: u8,
     /// The first line of a list's element or of a strip, where a stipple pattern may begin again.
@@ -77,15 +79,16 @@ pub struct Assembler {
     first: u32,
     seen: usize,
     number: u32,
+    instance: u32,
     /// The last triangle of a polygon: the next vertex decides whether its last edge is one of the polygon.
     pending: Option<Primitive>,
 }
 
 impl Assembler {
-    /// The assembler of a topology. `last_provokes`: the last vertex gives flat values, not the first.
+    /// The assembler of a topology, for one instance. `last_provokes`: the last vertex gives flat values, not the first.
     #[must_use]
-    pub const fn new(topology: Topology, last_provokes: bool) -> Self {
-        Self { topology, last_provokes, held: Vec::new(), first: 0, seen: 0, number: 0, pending: None }
+    pub const fn new(topology: Topology, last_provokes: bool, instance: u32) -> Self {
+        Self { topology, last_provokes, held: Vec::new(), first: 0, seen: 0, number: 0, instance, pending: None }
     }
 
     /// Takes the next vertex, or a restart; adds the primitives that it completes.
@@ -101,9 +104,18 @@ impl Assembler {
         if let (Topology::Triangles, &[a, b]) = (self.topology, self.held.as_slice()) {
             // The most frequent topology.
             self.held.clear();
-            let (vertices, provoking, number) = ([a, b, vertex], self.provoking([a, vertex]), self.number);
-            let (shape, inputs, input_count) = (Shape::Triangle, [a, b, vertex, a, a, a], 3);
-            out.push(Primitive { shape, vertices, provoking, number, edges: 0b111, begins: true, inputs, input_count });
+            let (number, instance) = (self.number, self.instance);
+            out.push(Primitive {
+                shape: Shape::Triangle,
+                vertices: [a, b, vertex],
+                provoking: self.provoking([a, vertex]),
+                number,
+                instance,
+                edges: 0b111,
+                begins: true,
+                inputs: [a, b, vertex, a, a, a],
+                input_count: 3,
+            });
             self.number = number.wrapping_add(1);
             return;
         }
@@ -159,11 +171,20 @@ impl Assembler {
                 // The edge back to the first vertex is one of the polygon if no more triangles follow.
                 let edges = u8::from(begins) | 0b010;
                 let vertices = [first, a, b];
-                let number = self.number;
+                let (number, instance) = (self.number, self.instance);
                 let inputs = [first, a, b, first, first, first];
                 let shape = Shape::Triangle;
-                self.pending =
-                    Some(Primitive { shape, vertices, provoking, number, edges, begins, inputs, input_count: 3 });
+                self.pending = Some(Primitive {
+                    shape,
+                    vertices,
+                    provoking,
+                    number,
+                    instance,
+                    edges,
+                    begins,
+                    inputs,
+                    input_count: 3,
+                });
                 self.held.remove(0);
             }
             (Topology::TriangleFan | Topology::Polygon, &[_, _]) => {
@@ -234,11 +255,11 @@ impl Assembler {
         begins: bool,
         given: &[u32],
     ) {
-        let (provoking, number) = (self.provoking(provoking), self.number);
+        let (provoking, number, instance) = (self.provoking(provoking), self.number, self.instance);
         let mut inputs = [given.first().copied().unwrap_or(0); 6];
         inputs.iter_mut().zip(given).for_each(|(to, from)| *to = *from);
         let input_count = given.len().min(6) as u8;
-        out.push(Primitive { shape, vertices, provoking, number, edges: 0b111, begins, inputs, input_count });
+        out.push(Primitive { shape, vertices, provoking, number, instance, edges: 0b111, begins, inputs, input_count });
         self.number = self.number.wrapping_add(1);
     }
 
@@ -258,11 +279,11 @@ impl Assembler {
     }
 
     fn quad(&mut self, out: &mut Vec<Primitive>, [a, b, c, d]: [u32; 4], provoking: [u32; 2]) {
-        let (provoking, number) = (self.provoking(provoking), self.number);
+        let (provoking, number, instance) = (self.provoking(provoking), self.number, self.instance);
         let triangle = |vertices: [u32; 3], edges, begins| {
             let [p, q, r] = vertices;
             let (shape, inputs) = (Shape::Triangle, [p, q, r, p, p, p]);
-            Primitive { shape, vertices, provoking, number, edges, begins, inputs, input_count: 3 }
+            Primitive { shape, vertices, provoking, number, instance, edges, begins, inputs, input_count: 3 }
         };
         out.extend([triangle([a, b, c], 0b011, true), triangle([a, c, d], 0b110, false)]);
         self.number = self.number.wrapping_add(1);
@@ -274,7 +295,7 @@ mod tests {
     use super::*;
 
     fn assembled(topology: Topology, vertices: &[Option<u32>], last_provokes: bool) -> Vec<Primitive> {
-        let mut assembler = Assembler::new(topology, last_provokes);
+        let mut assembler = Assembler::new(topology, last_provokes, 0);
         let mut out = Vec::new();
         vertices.iter().for_each(|&vertex| assembler.push(vertex, &mut out));
         assembler.finish(&mut out);

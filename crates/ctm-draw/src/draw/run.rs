@@ -43,9 +43,6 @@ pub(crate) struct Front<'a, 't> {
     pub(crate) inspection: Option<Box<Inspection>>,
 }
 
-/// A primitive with its instance.
-type InstancePrimitive = (Primitive, u32);
-
 impl<'a, 't> RunningDraw<'a, 't> {
     pub(crate) const fn new(front: Front<'a, 't>, bands: Bands<'a, 't>) -> Self {
         Self { front, bands, waiting: None }
@@ -56,23 +53,20 @@ impl<'a, 't> RunningDraw<'a, 't> {
         let state = self.front.state;
         let mut cutter = Cutter::new(state, self.front.bounds);
         cutter.inspection = self.front.inspection.take();
-        let (mut made, mut primitives) = (Vec::new(), Vec::new());
+        let mut primitives = Vec::new();
         // Without a vertex no number of instances takes time.
         let instances = if vertex_numbers(draw, &state.input).next().is_some() { draw.instances } else { 0 };
         for instance in 0..instances {
-            let mut assembler = Assembler::new(draw.topology, state.raster.last_provokes);
+            let mut assembler = Assembler::new(draw.topology, state.raster.last_provokes, instance);
             let mut vertices = vertex_numbers(draw, &state.input);
             loop {
                 let vertex = vertices.next();
                 match vertex {
                     Some(vertex) => {
                         self.front.counts.indices += 1;
-                        assembler.push(vertex, &mut made);
+                        assembler.push(vertex, &mut primitives);
                     }
-                    None => assembler.finish(&mut made),
-                }
-                if !made.is_empty() {
-                    primitives.extend(made.drain(..).map(|primitive| (primitive, instance)));
+                    None => assembler.finish(&mut primitives),
                 }
                 if primitives.len() >= PRIMITIVES {
                     self.primitives(&primitives, &mut cutter)?;
@@ -99,7 +93,7 @@ impl<'a, 't> RunningDraw<'a, 't> {
     }
 
     /// Draws these primitives: their vertices run once each, then they are rasterised in order.
-    fn primitives(&mut self, primitives: &[InstancePrimitive], cutter: &mut Cutter<'_>) -> Result<(), DrawError> {
+    fn primitives(&mut self, primitives: &[Primitive], cutter: &mut Cutter<'_>) -> Result<(), DrawError> {
         if primitives.is_empty() {
             return Ok(());
         }
@@ -125,7 +119,7 @@ impl<'a, 't> RunningDraw<'a, 't> {
 
 impl Front<'_, '_> {
     /// Counts primitives that are to be drawn.
-    fn begin(&mut self, primitives: &[InstancePrimitive]) -> Result<(), DrawError> {
+    fn begin(&mut self, primitives: &[Primitive]) -> Result<(), DrawError> {
         self.runner.goes_on("vertex")?;
         self.counts.primitives += primitives.len() as u64;
         Ok(())
@@ -134,27 +128,25 @@ impl Front<'_, '_> {
     /// Runs the geometry program for primitives; its output is streamed and passed to `tell` in order.
     fn geometry(
         &mut self,
-        primitives: &[InstancePrimitive],
+        primitives: &[Primitive],
         cutter: &mut Cutter<'_>,
         tell: &mut dyn FnMut(Ready) -> Result<(), DrawError>,
     ) -> Result<(), DrawError> {
         let (state, runner) = (self.state, self.runner);
         let Some(geometry) = &state.geometry else { return Ok(()) };
         self.counts.invocations += primitives.len() as u64;
-        for of_instance in primitives.chunk_by(|a, b| a.1 == b.1) {
-            let instance = of_instance[0].1;
-            let primitives: Vec<Primitive> = of_instance.iter().map(|of| of.0).collect();
-            geometry::run(runner, state, geometry, instance, &primitives, &mut |emitted| {
+        for primitives in primitives.chunk_by(|a, b| a.instance == b.instance) {
+            geometry::run(runner, state, geometry, primitives[0].instance, primitives, &mut |emitted| {
                 self.counts.vertices += emitted.places.len() as u64;
                 self.counts.emitted += emitted.primitives.len() as u64;
-                tell(self.emitted(emitted, instance, cutter)?)
+                tell(self.emitted(emitted, cutter)?)
             })?;
         }
         Ok(())
     }
 
     /// Primitives of a geometry program, stored.
-    fn emitted(&mut self, emitted: Emitted, instance: u32, cutter: &mut Cutter<'_>) -> Result<Ready, DrawError> {
+    fn emitted(&mut self, emitted: Emitted, cutter: &mut Cutter<'_>) -> Result<Ready, DrawError> {
         let state = self.state;
         if let (Some(output), Some(geometry)) = (&state.stream_output, &state.geometry) {
             let start = |vertex: u32, _: &Primitive| {
@@ -167,7 +159,7 @@ impl Front<'_, '_> {
         let places: Vec<Place<'_>> = emitted
             .primitives
             .iter()
-            .map(|primitive| Place { primitive, instance, slots: primitive.vertices, provoking: primitive.provoking })
+            .map(|primitive| Place { primitive, slots: primitive.vertices, provoking: primitive.provoking })
             .collect();
         let vertices = emitted.vertices;
         let ready = Ready { vertices, ..Ready::default() };
@@ -175,35 +167,34 @@ impl Front<'_, '_> {
     }
 
     /// Stores the vertices of primitives, where the draw has stream output.
-    fn stream_output(&mut self, primitives: &[InstancePrimitive]) -> Result<(), DrawError> {
+    fn stream_output(&mut self, primitives: &[Primitive]) -> Result<(), DrawError> {
         let (state, runner) = (self.state, self.runner);
         let (Some(output), VertexSource::Program(stage)) = (&state.stream_output, state.vertices) else {
             return Ok(());
         };
-        for of_instance in primitives.chunk_by(|a, b| a.1 == b.1) {
-            let instance = of_instance[0].1;
-            let primitives: Vec<Primitive> = of_instance.iter().map(|of| of.0).collect();
+        for primitives in primitives.chunk_by(|a, b| a.instance == b.instance) {
+            let instance = primitives[0].instance;
             let start = |index: u32, primitive: &Primitive| {
                 vertices::start(&state.input, VertexKey { index, primitive: primitive.number, instance })
             };
             let source = streams::PrimitiveSource { kind: StageKind::Vertex, stage, start: &start, shown: None };
-            self.streams.store(runner, state, output, &source, &primitives)?;
+            self.streams.store(runner, state, output, &source, primitives)?;
         }
         Ok(())
     }
 
     /// Runs the vertices of primitives, and cuts these.
-    fn ready(&mut self, primitives: &[InstancePrimitive], cutter: &mut Cutter<'_>) -> Result<Ready, DrawError> {
+    fn ready(&mut self, primitives: &[Primitive], cutter: &mut Cutter<'_>) -> Result<Ready, DrawError> {
         let (state, runner) = (self.state, self.runner);
         let mut slots = Slots::new(primitives, state.input.primitive_number);
         let places: Vec<Place<'_>> = primitives
             .iter()
-            .map(|(primitive, instance)| {
-                let of = primitive.vertices.map(|index| slots.slot(index, primitive.number, *instance));
-                let found = primitive.vertices.iter().position(|&index| index == primitive.provoking);
-                let provoking =
-                    found.map_or_else(|| slots.slot(primitive.provoking, primitive.number, *instance), |n| of[n]);
-                Place { primitive, instance: *instance, slots: of, provoking }
+            .map(|primitive| {
+                let &Primitive { number, instance, provoking, .. } = primitive;
+                let of = primitive.vertices.map(|index| slots.slot(index, number, instance));
+                let found = primitive.vertices.iter().position(|&index| index == provoking);
+                let provoking = found.map_or_else(|| slots.slot(provoking, number, instance), |n| of[n]);
+                Place { primitive, slots: of, provoking }
             })
             .collect();
         let mut ready = self.drawn.take();
@@ -242,14 +233,13 @@ impl Front<'_, '_> {
 /// A primitive with the places of its vertices among the shaded ones.
 struct Place<'p> {
     primitive: &'p Primitive,
-    instance: u32,
     slots: [u32; 3],
     provoking: u32,
 }
 
 impl Place<'_> {
     fn cut(&self, vertices: (&Vertices, &[Option<Seen>]), cutter: &mut Cutter<'_>, pieces: &mut Vec<Piece>) {
-        cutter.cut(self.primitive, self.instance, vertices, self.slots, self.provoking, pieces);
+        cutter.cut(self.primitive, vertices, self.slots, self.provoking, pieces);
     }
 }
 
@@ -269,8 +259,8 @@ struct Slots {
 }
 
 impl Slots {
-    fn new(primitives: &[InstancePrimitive], told: bool) -> Self {
-        let numbers = || primitives.iter().flat_map(|(p, _)| p.vertices.into_iter().chain([p.provoking]));
+    fn new(primitives: &[Primitive], told: bool) -> Self {
+        let numbers = || primitives.iter().flat_map(|p| p.vertices.into_iter().chain([p.provoking]));
         let (least, most) = (numbers().min().unwrap_or(0), numbers().max().unwrap_or(0));
         let is_dense = !told && ((most - least) as usize) < 8 * primitives.len() + 1024;
         let dense = if is_dense { vec![0; (most - least) as usize + 1] } else { Vec::new() };

@@ -182,15 +182,21 @@ impl Wide for Positioned<'_> {
                 continue;
             }
             let setup = &pieces[quad.setup as usize].setup;
-            let [depths, ws] = if at_centre(quad) {
-                setup.depths_and_ws_of_quad([quad.quad.x, quad.quad.y], raster.centre())
+            let shares = if at_centre(quad) {
+                setup.shares_of_quad([quad.quad.x, quad.quad.y], [raster.centre(); 2])
             } else {
-                setup.depths_and_ws(&places(raster, place, quad))
+                setup.shares_of_four(&places(raster, place, quad))
             };
             if elements & 0b0100 != 0 {
-                of[2][number] = depths.map(|depth| (setup.clamped(depth) as f32).to_bits());
+                for (to, depth) in of[2][number].iter_mut().zip(setup.depths_by(&shares)) {
+                    *to = (setup.clamped(depth) as f32).to_bits();
+                }
             }
-            of[3][number] = ws.map(|w| (w as f32).to_bits());
+            if elements & 0b1000 != 0 {
+                for (to, w) in of[3][number].iter_mut().zip(setup.ws_by(&shares)) {
+                    *to = (w as f32).to_bits();
+                }
+            }
         }
     }
 }

@@ -85,7 +85,6 @@ impl Inspection {
     pub(super) fn count(
         &mut self,
         primitive: &Primitive,
-        instance: u32,
         (pieces, ended): (&[Piece], Option<Loss>),
         viewport: Option<Rect>,
     ) {
@@ -106,7 +105,7 @@ impl Inspection {
         }
         let outline = |setup: Option<&Setup>| Outline {
             primitive: primitive.number,
-            instance,
+            instance: primitive.instance,
             vertices: primitive.vertices,
             corners: setup.map(|setup| {
                 setup.corners.map(|corner| {

@@ -208,7 +208,7 @@ impl Setup {
     /// The weights of the corners at four places in units: equal to [`Self::shares`] for each, as products of differences are exact within 2^18
     /// pixels.
     #[inline(always)]
-    fn shares_of_four(&self, places: &[[i64; 2]; 4]) -> [[f64; 4]; 3] {
+    pub(crate) fn shares_of_four(&self, places: &[[i64; 2]; 4]) -> [[f64; 4]; 3] {
         let Share::Triangle(area) = self.share else {
             let shares = places.map(|at| self.shares(at));
             return std::array::from_fn(|corner| shares.map(|shares| shares[corner]));
@@ -232,7 +232,7 @@ impl Setup {
 
     /// The weights of the corners at the pixels of a quad, from its first pixel on, each at this place within it.
     #[inline(always)]
-    fn shares_of_quad(&self, at: [i32; 2], place: [i64; 2]) -> [[f64; 4]; 3] {
+    pub(crate) fn shares_of_quad(&self, at: [i32; 2], place: [i64; 2]) -> [[f64; 4]; 3] {
         let units = self.unit.count();
         let [x, y] = [0, 1].map(|axis: usize| i64::from(at[axis]) * units + place[axis]);
         let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
@@ -294,33 +294,29 @@ impl Setup {
     /// The depths of the pixels of a quad, from its first pixel on: equal to [`Self::depth`] for each, at this place within it.
     #[inline]
     pub(crate) fn depths_of_quad(&self, at: [i32; 2], place: [i64; 2]) -> [f64; 4] {
-        let [_, second, third] = self.shares_of_quad(at, place);
+        self.depths_by(&self.shares_of_quad(at, place))
+    }
+
+    /// Depths by the weights of the corners: equal to [`Self::depth`] for each place.
+    #[inline(always)]
+    pub(crate) fn depths_by(&self, [_, second, third]: &[[f64; 4]; 3]) -> [f64; 4] {
         let [z0, z1, z2] = self.corners.map(|corner| corner.z);
-        std::array::from_fn(|n| z0 + second[n] * (z1 - z0) + third[n] * (z2 - z0) + self.offset)
-    }
-
-    /// The depths of the pixels of a quad, and w: equal to [`Self::depth`] and [`Self::w`] for each.
-    #[inline(always)]
-    pub(crate) fn depths_and_ws_of_quad(&self, at: [i32; 2], place: i64) -> [[f64; 4]; 2] {
-        self.depths_and_ws_by(self.shares_of_quad(at, [place; 2]))
-    }
-
-    /// The same at four places in units.
-    #[inline(always)]
-    pub(crate) fn depths_and_ws(&self, places: &[[i64; 2]; 4]) -> [[f64; 4]; 2] {
-        self.depths_and_ws_by(self.shares_of_four(places))
-    }
-
-    #[inline(always)]
-    fn depths_and_ws_by(&self, [first, second, third]: [[f64; 4]; 3]) -> [[f64; 4]; 2] {
-        let [z0, z1, z2] = self.corners.map(|corner| corner.z);
-        let [a, b, c] = self.corners.map(|corner| corner.reciprocal_w);
-        let (mut depths, mut ws) = ([0.0; 4], [0.0; 4]);
-        for n in 0..4 {
-            depths[n] = z0 + second[n] * (z1 - z0) + third[n] * (z2 - z0) + self.offset;
-            ws[n] = 1.0 / (first[n] * a + second[n] * b + third[n] * c);
+        let mut depths = [0.0; 4];
+        for (depth, (second, third)) in depths.iter_mut().zip(second.iter().zip(third)) {
+            *depth = z0 + second * (z1 - z0) + third * (z2 - z0) + self.offset;
         }
-        [depths, ws]
+        depths
+    }
+
+    /// w by the weights of the corners: equal to [`Self::w`] for each place.
+    #[inline(always)]
+    pub(crate) fn ws_by(&self, [first, second, third]: &[[f64; 4]; 3]) -> [f64; 4] {
+        let [a, b, c] = self.corners.map(|corner| corner.reciprocal_w);
+        let mut ws = [0.0; 4];
+        for (w, (first, (second, third))) in ws.iter_mut().zip(first.iter().zip(second.iter().zip(third))) {
+            *w = 1.0 / (first * a + second * b + third * c);
+        }
+        ws
     }
 
     /// How much depth changes from pixel to pixel, to the right and downwards.

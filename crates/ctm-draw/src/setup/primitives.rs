@@ -136,7 +136,6 @@ impl<'a> Cutter<'a> {
     pub(crate) fn cut(
         &mut self,
         primitive: &Primitive,
-        instance: u32,
         (vertices, seen): (&Vertices, &[Option<Seen>]),
         slots: [u32; 3],
         provoking: u32,
@@ -149,18 +148,17 @@ impl<'a> Cutter<'a> {
         }
         if let Some(mut inspection) = self.inspection.take() {
             let mut found = std::mem::take(&mut inspection.pieces);
-            let mut ended =
-                self.primitive(primitive, instance, (vertices, seen), (slots, provoking), WINDOW, &mut found);
+            let mut ended = self.primitive(primitive, (vertices, seen), (slots, provoking), WINDOW, &mut found);
             if matches!(ended, Err(Loss::FrontFace | Loss::BackFace)) {
                 let before = (self.visible, self.stipple);
                 self.keeps_culled = true;
                 // The reason stays.
-                let _ = self.primitive(primitive, instance, (vertices, seen), (slots, provoking), WINDOW, &mut found);
+                let _ = self.primitive(primitive, (vertices, seen), (slots, provoking), WINDOW, &mut found);
                 (self.visible, self.stipple, self.keeps_culled) = (before.0, before.1, false);
             } else if ended.is_ok() && found.is_empty() && primitive.shape == Shape::Triangle && self.is_outlined() {
                 ended = Err(Loss::NoEdge);
             }
-            inspection.count(primitive, instance, (&found, ended.err()), viewport.scissor);
+            inspection.count(primitive, (&found, ended.err()), viewport.scissor);
             if ended.is_ok() {
                 pieces.extend(found.drain(..).filter_map(|piece| piece.within(scissor)));
             }
@@ -171,7 +169,7 @@ impl<'a> Cutter<'a> {
         }
         if !scissor.is_empty() {
             // The reason counts in inspections alone.
-            let _ = self.primitive(primitive, instance, (vertices, seen), (slots, provoking), scissor, pieces);
+            let _ = self.primitive(primitive, (vertices, seen), (slots, provoking), scissor, pieces);
         }
     }
 
@@ -187,7 +185,6 @@ impl<'a> Cutter<'a> {
     fn primitive(
         &mut self,
         primitive: &Primitive,
-        instance: u32,
         (vertices, seen): (&Vertices, &[Option<Seen>]),
         (slots, provoking): ([u32; 3], u32),
         scissor: Rect,
@@ -197,7 +194,7 @@ impl<'a> Cutter<'a> {
         let viewport = self.state.clip.viewport(misc.viewport);
         let common = Common {
             primitive: primitive.number,
-            instance,
+            instance: primitive.instance,
             slots,
             provoking,
             is_front: true,

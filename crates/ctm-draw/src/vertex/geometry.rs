@@ -69,7 +69,7 @@ pub(crate) fn run(
         }
         let first_ring = bytes(&first_ring);
         let (ring, events) = geometry_launch(runner, state, geometry, primitives, &slots, &first_ring)?;
-        let emitted = strips(runner, state, geometry, &events, ring)?;
+        let emitted = strips(runner, state, geometry, (&events, instance), ring)?;
         take(emitted)?;
     }
     Ok(())
@@ -121,7 +121,7 @@ fn strips(
     runner: &Runner<'_>,
     state: &DrawState<'_>,
     geometry: &GeometryState<'_>,
-    events: &Events,
+    (events, instance): (&Events, u32),
     ring: Vec<u8>,
 ) -> Result<Emitted, DrawError> {
     let topology = match geometry.output {
@@ -129,7 +129,7 @@ fn strips(
         GeometryOutput::LineStrip => Topology::LineStrip,
         GeometryOutput::TriangleStrip => Topology::TriangleStrip,
     };
-    let mut assembler = Assembler::new(topology, state.raster.last_provokes);
+    let mut assembler = Assembler::new(topology, state.raster.last_provokes, instance);
     let (mut primitives, mut places) = (Vec::new(), Vec::new());
     let (mut invocation, mut vertex) = (None, 0);
     for &(number, event) in events {
