@@ -1,8 +1,11 @@
 //! Other processors and systems: their code is type-checked where their standard libraries are installed, and their tests run where this machine has a linker and an emulator for them.
 
+use super::install::target as artefacts;
+use super::with_libraries;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Instant;
 use xtask::{cargo, root, say};
 
 /// The checked packages of a system.
@@ -15,7 +18,17 @@ enum Scope {
 }
 
 /// How tests of a system run here.
-struct Tests {
+enum Tests {
+    /// Nothing on Linux runs its programs.
+    No,
+    /// Those of the workspace.
+    Emulated(Emulated),
+    /// Run vectors and random programs, by the engine of the site.
+    InNode,
+}
+
+/// Tests by a program that runs those of another system.
+struct Emulated {
     /// The linker, a program of this machine.
     linker: &'static str,
     /// Programs that run a test of that system, with their arguments: the first that this machine has.
@@ -36,7 +49,7 @@ struct System {
     scope: Scope,
     /// Whether CI checks it too.
     in_ci: bool,
-    tests: Option<Tests>,
+    tests: Tests,
 }
 
 /// The preloaded library: a render node is a device of Linux.
@@ -47,13 +60,14 @@ const SYSTEMS: &[System] = &[
         target: "aarch64-unknown-linux-gnu",
         scope: Scope::Workspace { without: &[] },
         in_ci: true,
-        tests: Some(Tests {
+        tests: Tests::Emulated(Emulated {
             linker: "aarch64-linux-gnu-gcc",
             runners: &[&["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]],
             probe: (&["--version"], "a version"),
             starts_itself: false,
             without: &[
                 ("ctm-radeon-shim", "its tests preload the library into programs of this machine"),
+                ("ctm-cli", "its tests start the command hundreds of times, which takes hours in an emulator"),
                 ("ctm-capi", "its tests run a C compiler's programs"),
                 ("ctm-verify", "its solver is a program of this machine"),
                 ("xtask", "chores of a developer's machine"),
@@ -68,12 +82,12 @@ const SYSTEMS: &[System] = &[
             ],
         }),
     },
-    System { target: "wasm32-unknown-unknown", scope: Scope::Libraries, in_ci: true, tests: None },
+    System { target: "wasm32-unknown-unknown", scope: Scope::Libraries, in_ci: true, tests: Tests::InNode },
     System {
         target: "x86_64-pc-windows-gnu",
         scope: Scope::Workspace { without: LINUX_ONLY },
         in_ci: false,
-        tests: Some(Tests {
+        tests: Tests::Emulated(Emulated {
             linker: "x86_64-w64-mingw32-gcc",
             runners: &[&["wine64"], &["/usr/lib/wine/wine64"], &["wine"]],
             probe: (
@@ -94,13 +108,13 @@ const SYSTEMS: &[System] = &[
         target: "aarch64-apple-darwin",
         scope: Scope::Workspace { without: LINUX_ONLY },
         in_ci: false,
-        tests: None,
+        tests: Tests::No,
     },
     System {
         target: "x86_64-apple-darwin",
         scope: Scope::Workspace { without: LINUX_ONLY },
         in_ci: false,
-        tests: None,
+        tests: Tests::No,
     },
 ];
 
@@ -119,11 +133,16 @@ pub(crate) fn everywhere(named: &[&str]) -> Result<(), String> {
         let known: Vec<&str> = SYSTEMS.iter().map(|system| system.target).collect();
         return Err(format!("`{unknown}` is none of the systems: {}", known.join(", ")));
     }
+    let (mut report, mut failures) = (Vec::new(), Vec::new());
     for system in SYSTEMS.iter().filter(|system| named.is_empty() || named.contains(&system.target)) {
-        system.check()?;
-        system.test()?;
+        let begun = Instant::now();
+        let result = system.check().and_then(|()| system.test());
+        let ended = if result.is_ok() { "" } else { ": failed" };
+        report.push(format!("{:5.0} s  {}{ended}", begun.elapsed().as_secs_f64(), system.target));
+        failures.extend(result.err());
     }
-    Ok(())
+    say(&format!("== systems\n{}", report.join("\n")));
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
 }
 
 impl System {
@@ -146,13 +165,37 @@ impl System {
         cargo(target, &arguments, &[("RUSTFLAGS", "-D warnings")])
     }
 
-    /// Runs its tests in an emulator. What is missing for that is said.
+    /// Runs its tests. What is missing for that is said.
     fn test(&self) -> Result<(), String> {
+        match &self.tests {
+            Tests::Emulated(tests) => self.emulate(tests),
+            Tests::InNode => self.test_in_node(),
+            Tests::No => {
+                say(&format!("skipped: {}: nothing on Linux runs its programs; it is only type-checked", self.target));
+                Ok(())
+            }
+        }
+    }
+
+    /// Compares the results of the site's engine with those of this machine.
+    fn test_in_node(&self) -> Result<(), String> {
         let target = self.target;
-        let Some(tests) = &self.tests else {
-            say(&format!("skipped: {target}: nothing on Linux runs its programs; it is only type-checked"));
+        if let Some(missing) = ["node", "wasm-bindgen"].into_iter().find(|program| !has(program)) {
+            say(&format!("skipped: {target}: its run vectors and random programs need {missing}"));
             return Ok(());
-        };
+        }
+        if !self.is_installed() {
+            return Ok(());
+        }
+        let folder = artefacts().join("site-checks").display().to_string();
+        with_libraries(&["site-checks", &folder])?;
+        let tests = ["test", "--package", "ctm-web"];
+        cargo(&format!("{target}: tests in node"), &tests, &[("CTM_SITE_CHECKS", &folder)])
+    }
+
+    /// Runs its tests in an emulator.
+    fn emulate(&self, tests: &Emulated) -> Result<(), String> {
+        let target = self.target;
         let runner = tests.runners.iter().find(|runner| has(runner[0]));
         let Some(runner) = runner.filter(|_| self.is_installed() && has(tests.linker)) else {
             let programs: Vec<&str> = tests.runners.iter().map(|runner| runner[0]).collect();

@@ -355,7 +355,9 @@ fn small_triangles_are_merged_as_their_quads_are() {
     let tries: u64 = std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
     let (programs, jit) = (programs(), ctm_jit::Jit::default());
     let mut merged = 0;
-    for seed in 1..=60 * tries {
+    // An emulator tries a quarter.
+    let cases = if ctm_testkit::in_emulator() { 15 } else { 60 * tries };
+    for seed in 1..=cases {
         let r = &mut Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut case = Case::of_small(r);
         case.targets.truncate(if r.one_in(2) { 1 } else { 4 });
@@ -370,7 +372,7 @@ fn small_triangles_are_merged_as_their_quads_are() {
         assert_eq!(case.draw(&jit, &programs, Way::Alone, false), (all.clone(), counts), "seed {seed}, threads");
         assert_eq!(case.draw(&Interp, &programs, Way::Alone, true), (all, counts), "seed {seed}, interpreter");
     }
-    assert!(merged > 5, "{merged} draws can be merged");
+    assert!(merged as u64 * 12 > cases, "{merged} draws can be merged");
 }
 
 /// Depth and stencil are copied row by row, but in draws with a watched pixel: there pixel by pixel.

@@ -4,6 +4,7 @@
 use ctm_exec::float::{INFINITY, MIN_NORMAL, NAN, ONE, SIGN, flush};
 use ctm_exec::x1k::ops::{ZeroRule, clamp, d2a, dp3, dp4, frc, mad, omod_factor, output_modifier, presubtract};
 use ctm_isa::x1k::ops::{Omod, SrcpOp};
+use ctm_testkit::tries::part;
 
 /// SplitMix64.
 struct Random(u64);
@@ -120,7 +121,7 @@ fn is_normal(bits: u32) -> bool {
 #[test]
 fn mad_and_output_modifier_equal_integers() {
     let random = &mut Random(1);
-    for _ in 0..1_000_000 {
+    for _ in 0..part(1_000_000) {
         let [a, b, c] = std::array::from_fn(|_| random.bits());
         // Often a sum near cancellation.
         let c = if random.next() & 3 == 0 && is_finite(a) && is_finite(b) {
@@ -147,7 +148,7 @@ fn mad_and_output_modifier_equal_integers() {
 fn mad_equals_the_fused_multiply_add_of_the_host() {
     let random = &mut Random(2);
     let mut compared = 0;
-    for _ in 0..1_000_000 {
+    for _ in 0..part(1_000_000) {
         let [a, b, c] = std::array::from_fn(|_| random.bits());
         if [a, b, c].iter().any(|&x| flush(x) != x) {
             continue;
@@ -164,7 +165,7 @@ fn mad_equals_the_fused_multiply_add_of_the_host() {
             }
         }
     }
-    assert!(compared > 500_000, "{compared}");
+    assert!(compared > part(500_000), "{compared}");
 }
 
 /// Rounded products, summed in two orders, as long as nothing leaves the range of normal numbers.
@@ -173,7 +174,7 @@ fn dot_products_equal_their_steps() {
     let random = &mut Random(3);
     let n = |bits: u32| f32::from_bits(bits);
     let mut compared = 0;
-    for _ in 0..500_000 {
+    for _ in 0..part(500_000) {
         let a: [u32; 4] = std::array::from_fn(|_| random.bits());
         let b: [u32; 4] = std::array::from_fn(|_| random.bits());
         if a.iter().chain(&b).any(|&x| !is_normal(x)) {
@@ -195,7 +196,7 @@ fn dot_products_equal_their_steps() {
         assert_eq!(finish(dp4(a, b, zero)), four.to_bits());
         assert_eq!(finish(d2a([a[0], a[1]], [b[0], b[1]], a[2], zero)), sum.to_bits());
     }
-    assert!(compared > 100_000, "{compared}");
+    assert!(compared > part(100_000), "{compared}");
 }
 
 /// CTM §3.6.2: the two largest terms cancel exactly and the next is smaller by 2^25 or more: +0.0, in every order of the operands.
@@ -204,7 +205,7 @@ fn what_is_left_of_a_cancellation_is_zero_in_every_order() {
     let random = &mut Random(7);
     let finish = |wide| output_modifier(wide, Omod::U1, false);
     let mut kept = 0;
-    for round in 0..200_000u32 {
+    for round in 0..part(200_000) {
         // Operands of any sign whose products have 48 bits; some of powers of two.
         let of = |random: &mut Random, least: u32, exponents: u64| {
             let fraction = if random.next() & 7 == 0 { 0 } else { random.next() as u32 & 0x7f_ffff };
@@ -264,13 +265,13 @@ fn what_is_left_of_a_cancellation_is_zero_in_every_order() {
         assert_eq!(finish(d2a([large[0], tiny], [ONE, ONE], x ^ SIGN, zero)), 0, "{x:x}");
         assert_eq!(finish(d2a([tiny, large[0]], [ONE, ONE], x ^ SIGN, zero)), 0, "{x:x}");
     }
-    assert!(kept > 100_000, "{kept}");
+    assert!(kept > part(100_000), "{kept}");
 }
 
 #[test]
 fn presubtract_and_fraction_equal_single_precision() {
     let random = &mut Random(4);
-    for _ in 0..500_000 {
+    for _ in 0..part(500_000) {
         let (x, y) = (random.bits(), random.bits());
         if !is_normal(x) || !is_normal(y) {
             continue;

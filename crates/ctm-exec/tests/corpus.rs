@@ -157,13 +157,15 @@ fn every_program_gives_its_picture() {
     let index = read_json("index.json");
     let mut wrong = Vec::new();
     let mut programs = 0;
+    // An emulator tries one size of groups.
+    let groups: &[u16] = if ctm_testkit::in_emulator() { &[16] } else { &[4, 16, 64] };
     for (name, entry) in index.as_object().unwrap() {
         if !entry["isas"].as_array().unwrap().contains(&Value::from("x1k")) {
             continue;
         }
         programs += 1;
         let info = read_json(&format!("x1k/{name}.json"));
-        for group in [4, 16, 64] {
+        for &group in groups {
             wrong.extend(differences(name, &info, entry["refs"].as_array().unwrap(), group));
         }
     }

@@ -117,10 +117,10 @@ fn conditions() -> Vec<Cond> {
     conditions
 }
 
-/// Every row of the table of CTM §3.5.4, alone: all, none and some pass.
+/// Every row of the table of CTM §3.5.4, alone: all, none and some pass. An emulator tries a seventh of the conditions.
 #[test]
 fn each_construct_alone() {
-    for cond in conditions() {
+    for cond in conditions().into_iter().step_by(if ctm_testkit::in_emulator() { 7 } else { 1 }) {
         let (a, b) = (vec![work(1), work(2)], vec![work(3)]);
         agrees(&tree(vec![work(0), Stmt::If { cond, then: a.clone(), otherwise: Some(b.clone()) }, work(4)], vec![]));
         agrees(&tree(vec![work(0), Stmt::If { cond, then: a.clone(), otherwise: None }, work(4)], vec![]));

@@ -77,7 +77,7 @@ where
     E: Fn(f64) -> f64 + Sync,
     D: Fn(&str, u32, u32, f64) -> f64 + Sync,
 {
-    /// The largest error over the values of so many numbers, and where it is.
+    /// The largest error over the values of so many numbers, and where it is. An emulator tries a sixteenth of them, in blocks.
     fn worst(&self, count: u64, value: impl Fn(u32) -> u32 + Sync) -> (f64, u32) {
         const BLOCK: usize = 1024;
         let larger = |a: (f64, u32), b: (f64, u32)| if b.0 > a.0 { b } else { a };
@@ -91,7 +91,9 @@ where
             let errors = (0..left).map(|k| ((self.error)(self.name, xs[k], got[k], exact[k]), xs[k]));
             errors.fold((0.0, 0), larger)
         };
-        (0..count.div_ceil(BLOCK as u64)).into_par_iter().map(block).reduce(|| (0.0, 0), larger)
+        let all = count.div_ceil(BLOCK as u64);
+        let tried = ctm_testkit::tries::part(all);
+        (0..tried).into_par_iter().map(|n| block(n * all / tried)).reduce(|| (0.0, 0), larger)
     }
 
     /// The same over every 4999th value of all, or over all of them.

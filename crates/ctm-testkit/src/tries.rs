@@ -14,6 +14,11 @@ fn number(name: &str) -> Option<u64> {
 /// The part of random cases that an emulator tries.
 const EMULATED: u64 = 16;
 
+/// A number of cases; in an emulator a sixteenth of it.
+pub fn part(count: u64) -> u64 {
+    if crate::in_emulator() { count.div_ceil(EMULATED) } else { count }
+}
+
 /// Numbers of cases: the one that `CTM_SEED` names, or `count` times `CTM_RANDOM`, from `CTM_FIRST` on; in an emulator a sixteenth of them.
 pub fn seeds(count: u64) -> Range<u64> {
     match number("CTM_SEED") {
@@ -21,7 +26,7 @@ pub fn seeds(count: u64) -> Range<u64> {
         None => {
             let first = number("CTM_FIRST").unwrap_or(0);
             let count = count * number("CTM_RANDOM").unwrap_or(1);
-            first..first + if crate::in_emulator() { count.div_ceil(EMULATED) } else { count }
+            first..first + part(count)
         }
     }
 }
