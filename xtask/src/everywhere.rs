@@ -75,6 +75,7 @@ const SYSTEMS: &[System] = &[
             ],
             skipped: &[
                 ("each_pass_may_be_left_out", "it runs the longest tests once for each pass, which takes hours"),
+                ("take_time_in_proportion", "they measure, which an emulator does not show"),
                 (
                     "rare_cases_occur",
                     "it counts what the generator of random programs makes, on any processor the same",

@@ -130,9 +130,10 @@ fn instructions(job: &Path) -> usize {
     }
 }
 
+/// An emulator tries one of each machine.
 #[test]
 fn planted_jobs_of_both_machines_become_small() {
-    for seed in 1..=10u64 {
+    for seed in 1..=if ctm_testkit::in_emulator() { 2 } else { 10u64 } {
         let name = format!("planted-{seed}");
         let place = directory(&name);
         let at = if seed % 2 == 1 { plant_x1k(&place, seed) } else { plant_r700(&place, seed) };
