@@ -230,7 +230,6 @@ impl Over<'_> {
             pieces,
             quads: Vec::new(),
             scratch: Scratch::kept(),
-            exports: None,
             packed: Packed::default(),
             apart: Apart::default(),
             staged: Staged::default(),

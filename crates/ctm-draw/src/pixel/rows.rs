@@ -1,6 +1,7 @@
 //! Start values of quads' pixels as rows of lanes.
 
 use crate::lanes::Wide;
+use crate::pixel::exports::Exports;
 use crate::raster::QuadCoverage;
 use crate::setup::piece::Piece;
 use crate::setup::{Mix, Weights};
@@ -204,6 +205,8 @@ impl Wide for Positioned<'_> {
 /// Rows under construction: a row for each element of an initial register. Reused from launch to launch.
 #[derive(Default)]
 pub(crate) struct Scratch {
+    /// The exports of the last launch, for their memory.
+    pub(crate) exports: Option<Exports>,
     pub(super) lanes: usize,
     /// How many of the rows are in use.
     pub(super) used: usize,
@@ -213,7 +216,7 @@ pub(crate) struct Scratch {
 
 thread_local! {
     /// The rows of the last draw: most draws are small, and memory for rows took a good part of their time.
-    static KEPT: Cell<Scratch> = const { Cell::new(Scratch { lanes: 0, used: 0, rows: Vec::new() }) };
+    static KEPT: Cell<Scratch> = const { Cell::new(Scratch { exports: None, lanes: 0, used: 0, rows: Vec::new() }) };
 }
 
 impl Scratch {

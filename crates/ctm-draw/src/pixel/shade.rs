@@ -1,6 +1,7 @@
 //! The pixel program for quads of any primitives: start values as rows of lanes, one launch, rows of exports.
 
 use crate::lanes::widely;
+pub(crate) use crate::pixel::exports::Exports;
 use crate::pixel::rows::{Mixed, Positioned, QuadElements, TOGETHER, Weighed, by_element, pixels, places};
 pub(crate) use crate::pixel::rows::{Scratch, ShadeQuad, count_covered};
 use crate::program::{LaunchOutput, MOST_QUADS, Runner, StageMemory, X1kMemory, ints};
@@ -10,7 +11,7 @@ use crate::state::{DrawState, Interpolation, PixelInput, Place, SpriteElement, S
 use crate::vertex::Vertices;
 use ctm_exec::r700::{Launch, Target};
 use ctm_exec::x1k::DrawParts;
-use ctm_exec::{Budget, Domain, ExportRow, Fault, GroupSize, LaneOrder, LaneRows, Position, StartRow, x1k};
+use ctm_exec::{Budget, Domain, Fault, GroupSize, LaneOrder, LaneRows, Position, StartRow, x1k};
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::program::Stage as StageKind;
 use ctm_isa::x1k::TEMPORARIES;
@@ -63,46 +64,6 @@ pub(crate) enum QuadProgram<'a> {
     X1k(X1kStage<'a>, Vec<x1k::Target>),
 }
 
-/// A program's exports for the pixels of its quads.
-pub(crate) enum Exports {
-    R700(LaneRows<Target>),
-    X1k(LaneRows<x1k::Target>),
-}
-
-impl Exports {
-    /// The rows of a colour output.
-    pub(crate) fn colour(&self, n: u8) -> Option<&[ExportRow; 4]> {
-        match self {
-            Self::R700(rows) => rows.get(Target::Pixel(n)),
-            Self::X1k(rows) => rows.get(x1k::Target::Colour(n)),
-        }
-    }
-
-    /// The rows of each target.
-    pub(crate) fn colours(&self, state: &DrawState<'_>) -> [Option<&[ExportRow; 4]>; 8] {
-        if state.colour.multiwrite {
-            return [self.colour(0); 8];
-        }
-        std::array::from_fn(|n| self.colour(n as u8))
-    }
-
-    /// The rows of the depth export.
-    pub(crate) fn depth(&self) -> Option<&[ExportRow; 4]> {
-        match self {
-            Self::R700(rows) => rows.get(Target::Depth),
-            Self::X1k(rows) => rows.get(x1k::Target::ConditionalValue),
-        }
-    }
-
-    /// Whether a pixel was not killed.
-    pub(crate) fn survived(&self, lane: usize) -> bool {
-        match self {
-            Self::R700(rows) => rows.survived(lane),
-            Self::X1k(rows) => rows.survived(lane),
-        }
-    }
-}
-
 /// The program for a batch of quads.
 pub(crate) struct Shader<'a> {
     pub(crate) runner: &'a Runner<'a>,
@@ -134,18 +95,18 @@ pub(crate) fn x1k_launch<'l>(
 }
 
 impl Shader<'_> {
-    /// Runs the program for these quads; returns their exports, quad by quad. Reuses the rows of another launch of it.
+    /// Runs the program for these quads; returns their exports, quad by quad. Reuses the rows of another launch.
     pub(crate) fn run(
         &self,
         quads: &[ShadeQuad],
         pieces: &[Piece],
         vertices: &Vertices,
         scratch: &mut Scratch,
-        old: Option<Exports>,
     ) -> Result<Exports, Fault> {
         scratch.restart(4 * quads.len());
         self.parameters(scratch, quads, pieces, vertices);
         self.others(scratch, quads, pieces);
+        let old = scratch.exports.take();
         let start = scratch.start();
         let domain = domain(quads);
         let (place, counts) = (|at| place_of(quads, at), |at| counts(quads, at));
@@ -153,7 +114,7 @@ impl Shader<'_> {
             QuadProgram::R700(stage, targets) => {
                 let order = LaneOrder::quads(domain);
                 let rows = match old {
-                    Some(Exports::R700(mut rows)) => {
+                    Some(Exports::R700(mut rows)) if rows.targets() == targets => {
                         rows.restart(order);
                         rows
                     }
@@ -166,7 +127,7 @@ impl Shader<'_> {
             QuadProgram::X1k(stage, targets) => {
                 let order = LaneOrder::quads(domain);
                 let rows = match old {
-                    Some(Exports::X1k(mut rows)) => {
+                    Some(Exports::X1k(mut rows)) if rows.targets() == targets => {
                         rows.restart(order);
                         rows
                     }

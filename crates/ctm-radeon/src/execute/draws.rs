@@ -24,6 +24,7 @@ use ctm_exec::r700::formats::{Elements, elements};
 use ctm_isa::r700::ops::DataFormat;
 use ctm_isa::r700::program::Stage as Kind;
 use ctm_isa::table::FieldValue;
+use std::fmt;
 use std::sync::Arc;
 
 /// The bound targets of registers.
@@ -203,16 +204,14 @@ pub(super) struct Part {
     ranges: Vec<(u64, u64)>,
     /// The textures of its lookups, with their contents before the draw.
     textures: Vec<(u8, Arc<TextureImage>)>,
-    /// Large, so that a part is cheap to move.
-    constants: Box<Constants>,
 }
 
 impl Part {
-    fn stage<'a>(&'a self, bound: &'a Bound<'a>, lists: &'a Lists) -> StageProgram<'a> {
+    fn stage<'a>(&'a self, bound: &'a Bound<'a>, constants: &'a Constants, lists: &'a Lists) -> StageProgram<'a> {
         StageProgram {
             program: &self.loaded.program,
             fetch_program: self.fetch.as_ref().map(|fetch| &fetch.program),
-            constants: &self.constants,
+            constants,
             memory: bound,
             semantics: &lists.semantic_table,
         }
@@ -250,10 +249,7 @@ impl Device {
         } else {
             None
         };
-        let set = registers.set;
-        let mut constants = Box::<Constants>::default();
-        state::set_constants(&mut constants, &self.registers, set.number());
-        Ok(Part { loaded, fetch, set, wanted, ranges: Vec::new(), textures: Vec::new(), constants })
+        Ok(Part { loaded, fetch, set: registers.set, wanted, ranges: Vec::new(), textures: Vec::new() })
     }
 
     /// Draws.
@@ -316,11 +312,16 @@ impl Device {
             }
             part.textures = convert_textures(&self.registers, part.set, &part.wanted, memory, &mut self.surfaces)?;
         }
+        let mut constants = vec![Constants::default(); parts.len()];
+        for (constants, part) in constants.iter_mut().zip(&parts) {
+            state::set_constants(constants, &self.registers, part.set.number());
+        }
         let bindings = Bindings::of(&self.registers)?;
         let mut taken = Vec::new();
-        let scene = Scene { bindings: &bindings, parts: &parts, lists: &lists, rings, items, streams: &[] };
+        let (bindings, parts, constants, lists) = (&bindings, parts.as_slice(), constants.as_slice(), &lists);
+        let scene = Scene { bindings, parts, constants, lists, rings, items, streams: &[] };
         let drawn = self.with_targets(memory, scene, &mut taken, |targets, stages, device| {
-            let mut state = state::draw_state(&device.registers, &lists, &stages);
+            let mut state = state::draw_state(&device.registers, lists, &stages);
             if let DrawVertices::Joined(_) = vertices {
                 let restart = Some(RESTART);
                 let all = InputState { index_offset: 0, least_index: 0, most_index: u32::MAX, ..state.input };
@@ -358,21 +359,21 @@ impl Device {
         draw: impl FnOnce(&mut Targets<'_>, Stages<'_>, &Self) -> Result<Drawn, Error>,
     ) -> Result<Drawn, Error> {
         let Scene { bindings, parts, .. } = scene;
-        // Names, addresses and lengths of all that is written.
-        let mut written: Vec<(String, u64, u64)> = Vec::new();
-        let mut write = |name: String, address: u64, length: u64| {
+        // Addresses and lengths of all that is written.
+        let mut written: Vec<(WrittenTarget, u64, u64)> = Vec::new();
+        let mut write = |target: WrittenTarget, address: u64, length: u64| {
             let end = address.saturating_add(length);
             if written.iter().any(|(_, other, bytes)| *other < end && address < other.saturating_add(*bytes)) {
-                return Err(Error::new("overlapping-targets", format!("{name} shares memory with another target")));
+                return Err(Error::new("overlapping-targets", format!("{target} shares memory with another target")));
             }
-            written.push((name, address, length));
+            written.push((target, address, length));
             Ok(())
         };
         for (n, words, _) in &bindings.colour {
-            write(format!("colour target {n}"), words.address, words.bytes())?;
+            write(WrittenTarget::Colour(*n), words.address, words.bytes())?;
         }
         if let Some(words) = &bindings.depth {
-            write("the depth target".to_owned(), words.address, words.bytes())?;
+            write(WrittenTarget::Depth, words.address, words.bytes())?;
         }
         let streams = state::stream_output(&self.registers);
         let mut buffers = Vec::new();
@@ -383,7 +384,7 @@ impl Device {
             // Bytes before the offset are not written.
             let length = u64::from(size) * 4;
             if length > 0 {
-                write(format!("stream output buffer {n}"), address, length)?;
+                write(WrittenTarget::Stream(n), address, length)?;
             }
             buffers.push((n, size, offset));
         }
@@ -400,10 +401,9 @@ impl Device {
                 return self.draw_into(&rest, lent, &scene, draw);
             }
         }
-        for (name, address, length) in &written {
-            let (address, length) = (*address, *length);
+        for (target, address, length) in written {
             let bytes = self.surfaces.take(memory, address, length).ok_or_else(|| {
-                Error::new("outside-memory", format!("{name} has {length} bytes at {address:#x}, outside its buffer"))
+                Error::new("outside-memory", format!("{target} has {length} bytes at {address:#x}, outside its buffer"))
             })?;
             taken.push((address, bytes));
         }
@@ -419,7 +419,7 @@ impl Device {
         scene: &Scene<'_>,
         draw: impl FnOnce(&mut Targets<'_>, Stages<'_>, &Self) -> Result<Drawn, Error>,
     ) -> Result<Drawn, Error> {
-        let &Scene { bindings, parts, lists, rings, items, streams } = scene;
+        let &Scene { bindings, parts, constants, lists, rings, items, streams } = scene;
         let mut lent = lent.into_iter();
         let mut bound: Vec<Bound<'_>> = parts
             .iter()
@@ -428,7 +428,7 @@ impl Device {
         for JoinedBuffer { id, buffer, bytes, .. } in items {
             bound[0].bind(*id, *buffer, bytes);
         }
-        let stage = |n: usize| parts[n].stage(&bound[n], lists);
+        let stage = |n: usize| parts[n].stage(&bound[n], &constants[n], lists);
         let is_pixel = |part: &Part| part.set == Set::Pixel;
         let stages = Stages {
             vertices: stage(0),
@@ -540,11 +540,31 @@ impl<'c> DrawVertices<'c> {
     }
 }
 
+/// A part of memory that a draw writes.
+#[derive(Clone, Copy)]
+enum WrittenTarget {
+    Colour(u32),
+    Depth,
+    Stream(u32),
+}
+
+impl fmt::Display for WrittenTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Colour(n) => write!(f, "colour target {n}"),
+            Self::Depth => f.write_str("the depth target"),
+            Self::Stream(n) => write!(f, "stream output buffer {n}"),
+        }
+    }
+}
+
 /// The parts of a draw, besides memory.
 #[derive(Clone, Copy)]
 struct Scene<'s> {
     bindings: &'s Bindings,
     parts: &'s [Part],
+    /// Of each part.
+    constants: &'s [Constants],
     lists: &'s Lists,
     /// The buffers by which programs read rings.
     rings: [u8; 2],

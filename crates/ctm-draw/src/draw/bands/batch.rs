@@ -50,8 +50,6 @@ pub(super) struct Batch<'b, 'r, 'a, 't> {
     pub(super) pieces: &'b [Piece],
     pub(super) quads: Vec<ShadeQuad>,
     pub(super) scratch: Scratch,
-    /// Rows of the last launch, for the next one.
-    pub(super) exports: Option<Exports>,
     pub(super) packed: Packed,
     pub(super) apart: Apart,
     /// Colours that wait for blending, of the last piece.
@@ -445,7 +443,7 @@ impl Batch<'_, '_, '_, '_> {
         }
         self.count_shaded(quads);
         let exports = shader
-            .run(quads, self.pieces, self.over.vertices, &mut self.scratch, self.exports.take())
+            .run(quads, self.pieces, self.over.vertices, &mut self.scratch)
             .map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
         if self.mergers[0].pack(&exports, &mut self.packed) {
             self.store_packed(quads);
@@ -457,7 +455,7 @@ impl Batch<'_, '_, '_, '_> {
                 self.mergers[band].merge(quad, setup, Some((&exports, number)));
             }
         }
-        self.exports = Some(exports);
+        self.scratch.exports = Some(exports);
         Ok(())
     }
 }

@@ -224,7 +224,6 @@ impl Launched for R700<'_> {
 
     fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done>> {
         let Self { launch, artifact, .. } = *self;
-        let uniforms = uniforms(launch, artifact, &*self.memory)?;
         let has_epilogues = !launch.epilogues.is_empty();
         let (outputs, reads) = if has_epilogues {
             // An epilogue may have no use for a value that it reads.
@@ -235,7 +234,7 @@ impl Launched for R700<'_> {
             Outputs::of(&mut *self.memory, &artifact.exports, launch)?
         };
         let reads = &*reads;
-        let bindings = bindings(launch, artifact, reads);
+        let (uniforms, bindings) = (uniforms(launch, artifact, reads)?, bindings(launch, artifact, reads));
         let run = |of: &Wavefronts<'_>, launch: &Launch<'_>| {
             let reference = |group: u64, counters: &mut Counters| {
                 let mut memory = ExportMemory { memory: reads, outputs: &outputs };
