@@ -55,6 +55,9 @@ struct System {
 /// The preloaded library: a render node is a device of Linux.
 const LINUX_ONLY: &[&str] = &["ctm-radeon-shim"];
 
+/// Why tests that trace every job do not run in an emulator.
+const TRACED: &str = "it traces every job on the reference interpreter, which takes minutes, and knows no processor";
+
 const SYSTEMS: &[System] = &[
     System {
         target: "aarch64-unknown-linux-gnu",
@@ -76,6 +79,11 @@ const SYSTEMS: &[System] = &[
             skipped: &[
                 ("each_pass_may_be_left_out", "it runs the longest tests once for each pass, which takes hours"),
                 ("take_time_in_proportion", "they measure, which an emulator does not show"),
+                ("live_ranges_hold_every_read_of_a_run", TRACED),
+                ("results_are_what_the_reference_functions_make_of_the_operands", TRACED),
+                ("steps_back_give_the_same_states", TRACED),
+                ("the_last_values_are_the_outputs_of_the_run", TRACED),
+                ("trees_compute_their_values", TRACED),
                 (
                     "rare_cases_occur",
                     "it counts what the generator of random programs makes, on any processor the same",
