@@ -79,6 +79,7 @@ const SYSTEMS: &[System] = &[
             skipped: &[
                 ("each_pass_may_be_left_out", "it runs the longest tests once for each pass, which takes hours"),
                 ("take_time_in_proportion", "they measure, which an emulator does not show"),
+                ("largest_targets_need_64_megabytes", "it measures memory, of which an emulator needs its own"),
                 ("live_ranges_hold_every_read_of_a_run", TRACED),
                 ("results_are_what_the_reference_functions_make_of_the_operands", TRACED),
                 ("steps_back_give_the_same_states", TRACED),

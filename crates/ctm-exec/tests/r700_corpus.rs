@@ -148,13 +148,15 @@ fn every_program_gives_its_picture() {
     let index = read_json("index.json");
     let mut wrong = Vec::new();
     let mut programs = 0;
+    // An emulator tries one width.
+    let widths: &[u16] = if ctm_testkit::in_emulator() { &[64] } else { &[16, 32, 64] };
     for (name, entry) in index.as_object().unwrap() {
         if !entry["isas"].as_array().unwrap().contains(&Value::from("r700")) {
             continue;
         }
         programs += 1;
         let info = read_json(&format!("r700/{name}.json"));
-        for wavefront in [16, 32, 64] {
+        for &wavefront in widths {
             wrong.extend(differences(name, &info, entry["refs"].as_array().unwrap(), wavefront));
         }
     }

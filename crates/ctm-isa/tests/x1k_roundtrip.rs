@@ -218,12 +218,12 @@ fn random_instructions(seed: u64, wanted: usize) {
 // A million together; two tests, so that two processors can share them.
 #[test]
 fn half_a_million_random_instructions() {
-    random_instructions(0x5eed_0001, 500_000);
+    random_instructions(0x5eed_0001, ctm_testkit::tries::part(500_000) as usize);
 }
 
 #[test]
 fn another_half_a_million_random_instructions() {
-    random_instructions(0x5eed_0002, 500_000);
+    random_instructions(0x5eed_0002, ctm_testkit::tries::part(500_000) as usize);
 }
 
 /// An instruction as compilers write it: both halves do the same on the same few sources, and components that the masks
@@ -353,7 +353,7 @@ fn compiler_words(random: &mut Random) -> Words {
 #[test]
 fn what_compilers_leave_in_unwritten_channels_comes_back() {
     let mut random = Random(0x5eed_0003);
-    for _ in 0..400 {
+    for _ in 0..ctm_testkit::tries::part(400) {
         let words: Vec<Words> = (0..500).map(|_| compiler_words(&mut random)).collect();
         round_trip(&Program::from_words(words), &ListingOptions { addresses: false, ..ListingOptions::default() });
     }

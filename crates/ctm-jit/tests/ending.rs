@@ -73,13 +73,14 @@ fn time(millis: u64) -> Budget {
 
 #[test]
 fn the_first_fault_ends_a_launch_of_any_size() {
-    let budget = Budget { instructions_per_group: Some(400_000), time: None };
+    let limit = ctm_testkit::tries::part(400_000);
+    let budget = Budget { instructions_per_group: Some(limit), time: None };
     for (name, engine) in engines() {
         for text in [ENDLESS, UNCACHED] {
             let (small, one) = run(&*engine, &Control::none(), text, 2, budget);
             let (large, all) = run(&*engine, &Control::none(), text, 512, budget);
             let fault = large.unwrap_err();
-            assert_eq!(fault.kind, FaultKind::InstructionBudget { limit: 400_000 }, "{name}");
+            assert_eq!(fault.kind, FaultKind::InstructionBudget { limit }, "{name}");
             assert_eq!(fault.pc, small.unwrap_err().pc, "{name}");
             assert!(all < 4 * one + slack(), "{name}: {all:?} for 512x512, {one:?} for 2x2");
         }
@@ -205,14 +206,15 @@ fn the_portable_machine_ends_launches_without_another_thread() {
 
 #[test]
 fn r700_launches_end_the_same_way() {
-    let few = Budget { instructions_per_group: Some(100_000), time: None };
+    let limit = ctm_testkit::tries::part(100_000);
+    let few = Budget { instructions_per_group: Some(limit), time: None };
     for (name, engine) in engines() {
         for text in [R700_ENDLESS, R700_WRITES] {
             // The time of one wavefront on this machine, with its other work.
             let (small, one) = run_r700(&*engine, &Control::none(), text, 8, few);
             let (outcome, taken) = run_r700(&*engine, &Control::none(), text, 512, few);
             let fault = outcome.unwrap_err();
-            assert_eq!(fault.kind, FaultKind::InstructionBudget { limit: 100_000 }, "{name}: {fault}");
+            assert_eq!(fault.kind, FaultKind::InstructionBudget { limit }, "{name}: {fault}");
             assert_eq!(fault, small.unwrap_err(), "{name}");
             assert!(taken < 4 * one + slack(), "{name}: {taken:?} for 512x512, {one:?} for 8x8");
             let limit = Duration::from_millis(150);
