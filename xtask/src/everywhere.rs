@@ -70,7 +70,7 @@ const SYSTEMS: &[System] = &[
             starts_itself: false,
             without: &[
                 ("ctm-radeon-shim", "its tests preload the library into programs of this machine"),
-                ("ctm-cli", "its tests start the command hundreds of times, which takes hours in an emulator"),
+                ("ctm-cli", "its tests start the command themselves, which runs only by the emulator"),
                 ("ctm-capi", "its tests run a C compiler's programs"),
                 ("ctm-verify", "its solver is a program of this machine"),
                 ("xtask", "chores of a developer's machine"),
@@ -175,7 +175,7 @@ impl System {
         cargo(target, &arguments, &[("RUSTFLAGS", "-D warnings")])
     }
 
-    /// Runs its tests. What is missing for that is said.
+    /// Runs its tests, or prints the programs that are missing for them.
     fn test(&self) -> Result<(), String> {
         match &self.tests {
             Tests::Emulated(tests) => self.emulate(tests),

@@ -77,7 +77,7 @@ where
     E: Fn(f64) -> f64 + Sync,
     D: Fn(&str, u32, u32, f64) -> f64 + Sync,
 {
-    /// The largest error over the values of so many numbers, and where it is. An emulator tries a sixteenth of them, in blocks.
+    /// The largest error over the values of `count` numbers, and its place. An emulator tries every sixteenth block of them.
     fn worst(&self, count: u64, value: impl Fn(u32) -> u32 + Sync) -> (f64, u32) {
         const BLOCK: usize = 1024;
         let larger = |a: (f64, u32), b: (f64, u32)| if b.0 > a.0 { b } else { a };

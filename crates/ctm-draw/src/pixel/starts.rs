@@ -1,6 +1,6 @@
 //! Initial values of the pixels of a rectangle, as planes over the window, and their perspective divisors.
 //!
-//! A plane and [`crate::setup::Weights::mix`] are the same function, rounded once to single precision from double; the last bit may differ where the exact
+//! A plane and [`crate::setup::Mix`] are the same function, rounded once to single precision from double; the last bit may differ where the exact
 //! value lies next to the middle of two numbers. The choice of them depends on the primitive and the targets alone.
 
 use crate::setup::{Setup, Share};

@@ -441,15 +441,6 @@ impl QuadWeights<'_> {
     }
 }
 
-impl Weights {
-    /// An element between three vertices at the four places: computed in double precision, rounded once.
-    #[must_use]
-    #[inline(always)]
-    pub fn mix(&self, interpolation: Interpolation, values: [f32; 3]) -> [f32; 4] {
-        Mix::of(values).at(self, interpolation)
-    }
-}
-
 /// An element of a parameter at three vertices, to be interpolated.
 #[derive(Clone, Copy)]
 pub(crate) struct Mix {
@@ -465,7 +456,7 @@ impl Mix {
         Self { first: a, by: [b - a, c - a] }
     }
 
-    /// See [`Weights::mix`].
+    /// The element between the vertices at the four places of weights: computed in double precision, rounded once.
     #[inline(always)]
     pub(crate) fn at(self, weights: &Weights, interpolation: Interpolation) -> [f32; 4] {
         let Self { first, by: [b, c] } = self;

@@ -6,7 +6,7 @@ use crate::rect::{PositionUnit, Rect};
 use crate::setup::clip::ClipVertex;
 use crate::setup::inspect::{Inspection, WINDOW};
 use crate::setup::piece::{Area, Piece, PixelRun};
-use crate::setup::seen::{Seen, see};
+use crate::setup::seen::{Seen, corners, see};
 use crate::setup::{Corner, Setup, Share, Shares};
 use crate::state::{DepthOffset, DepthStep, DrawState, Fill, Loss, SamplePoints, Viewport};
 use crate::vertex::{ClipInput, Vertices};
@@ -85,10 +85,7 @@ impl<'a> Cutter<'a> {
 
     /// The window position of a vertex; `None` where the division has no result.
     fn corner(&self, viewport: &Viewport, position: [f64; 4]) -> Option<Corner> {
-        let [x, y, z, reciprocal_w] = self.state.clip.window(viewport, position)?;
-        let raster = &self.state.raster;
-        let reciprocal_w = if raster.no_perspective { 1.0 } else { reciprocal_w };
-        Some(Corner { at: raster.snap_all([x, y]), z, reciprocal_w })
+        corners(&self.state.clip, &self.state.raster, viewport, &position.map(|element| [element]))[0]
     }
 
     /// Finds the data that all primitives of a vertex share.

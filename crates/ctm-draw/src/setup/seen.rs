@@ -3,7 +3,7 @@
 use crate::lanes::{Wide, widely};
 use crate::setup::Corner;
 use crate::setup::clip::has_place;
-use crate::state::{ClipState, RasterState};
+use crate::state::{ClipState, RasterState, Viewport};
 use crate::vertex::Vertices;
 
 /// A vertex in the window, where clipping leaves every primitive of such vertices unchanged.
@@ -30,7 +30,8 @@ pub(super) fn see(clip: &ClipState<'_>, raster: &RasterState, vertices: &Vertice
             return None;
         }
         let viewport = vertices.misc(vertex).viewport;
-        of(clip, raster, viewport, &[*position])[0]
+        let [corner] = corners(clip, raster, &clip.viewport(viewport), &position.map(|element| [f64::from(element)]));
+        corner.map(|corner| Seen { corner, viewport })
     }));
 }
 
@@ -51,20 +52,19 @@ impl Wide for All<'_> {
         seen.reserve(positions.len());
         let (all, rest) = positions.as_chunks::<TOGETHER>();
         for positions in all {
-            seen.extend(of(clip, raster, 0, positions));
+            seen.extend(in_volume(clip, raster, positions));
         }
         for position in rest {
-            seen.extend(of(clip, raster, 0, &[*position]));
+            seen.extend(in_volume(clip, raster, &[*position]));
         }
     }
 }
 
-/// Vertices of one viewport in the window; `None`: outside of the view volume, unless that is not clipped.
+/// Vertices of the first viewport in the window; `None`: outside of the view volume.
 #[inline(always)]
-fn of<const N: usize>(
+fn in_volume<const N: usize>(
     clip: &ClipState<'_>,
     raster: &RasterState,
-    viewport: u32,
     positions: &[[f32; 4]; N],
 ) -> [Option<Seen>; N] {
     let mut elements = [[0.0; N]; 4];
@@ -73,23 +73,42 @@ fn of<const N: usize>(
             row[n] = f64::from(*element);
         }
     }
-    let inside = clip.in_volume(&elements);
-    let at = clip.windows(&clip.viewport(viewport), &elements);
-    let (x, y) = (raster.snap_all(at[0]), raster.snap_all(at[1]));
+    let (inside, corners) = (clip.in_volume(&elements), corners(clip, raster, &clip.viewport(0), &elements));
     let mut seen = [None; N];
-    for (n, seen) in seen.iter_mut().enumerate() {
-        if inside[n] && has_place([at[0][n], at[1][n], at[2][n], at[3][n]]) {
-            let reciprocal_w = if raster.no_perspective { 1.0 } else { at[3][n] };
-            *seen = Some(Seen { corner: Corner { at: [x[n], y[n]], z: at[2][n], reciprocal_w }, viewport });
+    for (seen, (corner, inside)) in seen.iter_mut().zip(corners.into_iter().zip(inside)) {
+        if let Some(corner) = corner
+            && inside
+        {
+            *seen = Some(Seen { corner, viewport: 0 });
         }
     }
     seen
 }
 
+/// Positions in the window, by their elements; `None` where the division has no result.
+#[inline(always)]
+pub(super) fn corners<const N: usize>(
+    clip: &ClipState<'_>,
+    raster: &RasterState,
+    viewport: &Viewport,
+    elements: &[[f64; N]; 4],
+) -> [Option<Corner>; N] {
+    let at = clip.windows(viewport, elements);
+    let (x, y) = (raster.snap_all(at[0]), raster.snap_all(at[1]));
+    let mut corners = [None; N];
+    for (n, corner) in corners.iter_mut().enumerate() {
+        if has_place([at[0][n], at[1][n], at[2][n], at[3][n]]) {
+            let reciprocal_w = if raster.no_perspective { 1.0 } else { at[3][n] };
+            *corner = Some(Corner { at: [x[n], y[n]], z: at[2][n], reciprocal_w });
+        }
+    }
+    corners
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::{Rounding, Viewport};
+    use crate::state::Rounding;
 
     /// Truth: each vertex by itself, as a corner that clipping makes is computed.
     #[test]

@@ -442,6 +442,8 @@ mod tests {
 
     #[test]
     fn items_are_what_convert_gives() {
+        // Not a multiple of those that are converted together.
+        const ITEMS: usize = 23;
         let mut of_bytes = 0;
         let mut seed = 1u32;
         let mut random = || {
@@ -462,31 +464,36 @@ mod tests {
                                 let any = [Sel::X, Sel::Y, Sel::Z, Sel::W, Sel::Zero, Sel::One];
                                 let select: [Sel; 4] = std::array::from_fn(|_| any[random() as usize % 6]);
                                 let Ok(selected) = new().map(|of| Selected::new(of, select, 77)) else { panic!() };
-                                let row: Vec<u8> = (0..20 * converter.bytes).map(|_| random() as u8).collect();
+                                let row: Vec<u8> = (0..ITEMS * converter.bytes).map(|_| random() as u8).collect();
                                 let Ok(of_one) = new().map(|of| Selected::new(of, select, ONE)) else { panic!() };
                                 if let Some(bytes) = of_one.bytes(select, ONE) {
-                                    let (mut found, mut texels) = ([[0; 4]; 20], [[0; 4]; 20]);
+                                    let (mut found, mut texels) = ([[0; 4]; ITEMS], [[0; 4]; ITEMS]);
                                     bytes.write(&row, &mut found);
                                     assert_eq!(of_one.write(&row, &mut texels), Ok(()));
                                     assert_eq!(found.map(texel_of_bytes), texels, "{format:?} {select:?}");
                                     of_bytes += 1;
                                 }
-                                let mut texels = [[0; 4]; 20];
+                                let mut texels = [[0; 4]; ITEMS];
                                 assert_eq!(selected.write(&row, &mut texels), Ok(()));
-                                let mut firsts = [0; 20];
+                                let mut firsts = [0; ITEMS];
                                 assert_eq!(selected.write_first(&row, &mut firsts), Ok(()));
                                 assert_eq!(firsts, texels.map(|texel| texel[0]), "{format:?} {select:?}");
-                                for (item, texel) in row.chunks(converter.bytes).zip(texels) {
+                                let mut plain = [[0; 4]; ITEMS];
+                                assert_eq!(of_one.write(&row, &mut plain), Ok(()));
+                                for ((item, texel), plain) in row.chunks(converter.bytes).zip(texels).zip(plain) {
                                     let all = convert(&format, item).unwrap_or_default();
                                     let expected: [u32; 4] =
                                         std::array::from_fn(|n| change.map_or(all[n], |change| change(n, all[n])));
                                     assert_eq!(converter.item(item), Ok(expected), "{format:?} {item:?}");
-                                    let expected = select.map(|sel| match sel {
-                                        Sel::Zero | Sel::Mask => 0,
-                                        Sel::One => 77,
-                                        sel => expected[sel as usize],
-                                    });
-                                    assert_eq!(texel, expected, "{format:?} {item:?} {select:?}");
+                                    let of = |one: u32| {
+                                        select.map(|sel| match sel {
+                                            Sel::Zero | Sel::Mask => 0,
+                                            Sel::One => one,
+                                            sel => expected[sel as usize],
+                                        })
+                                    };
+                                    assert_eq!(texel, of(77), "{format:?} {item:?} {select:?}");
+                                    assert_eq!(plain, of(ONE), "{format:?} {item:?} {select:?}");
                                 }
                             }
                         }

@@ -365,7 +365,7 @@ impl Checker<'_> {
 
     /// Of absolute addresses: whether a target lies in memory.
     fn in_memory(&mut self, name: &str, register: u32, target: &TargetWords) {
-        // Names of registers are made, and most streams have relocations.
+        // A register's name is an allocation, which streams with relocations do without.
         if self.absolute {
             self.reached(name, &registers::name(register), target.address, target.bytes());
         }

@@ -253,7 +253,7 @@ impl LaneTest {
     }
 }
 
-/// Tells elements of so many bytes with their numbers: `N`, or as many as there are.
+/// Calls `tell` with the number of each of the first `N` elements of `BYTES` bytes, and the element; with all of them where there are fewer.
 #[inline(always)]
 fn each<const BYTES: usize, const N: usize>(bytes: &mut [u8], mut tell: impl FnMut(usize, &mut [u8; BYTES])) {
     let all = bytes.as_chunks_mut::<BYTES>().0;
