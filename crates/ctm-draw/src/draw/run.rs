@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// Primitives whose vertices run together.
-const PRIMITIVES: usize = 8192;
+const PRIMITIVES: usize = 2048;
 /// Primitives that a thread cuts at a time.
 const CUT_TOGETHER: usize = 256;
 /// A running draw: while pieces of a batch are drawn, those of the next one are made.
@@ -103,10 +103,10 @@ impl<'a, 't> RunningDraw<'a, 't> {
             return front.geometry(primitives, cutter, &mut |ready| bands.draw(&ready));
         }
         front.stream_output(primitives)?;
-        if front.one_thread || primitives.len() < PRIMITIVES {
+        if front.one_thread || self.waiting.is_none() {
             self.finish()?;
             self.waiting = Some(self.front.ready(primitives, cutter)?);
-            return self.finish();
+            return Ok(());
         }
         let last = self.waiting.take();
         let draw = || last.map(|ready| bands.draw(&ready).map(|()| ready)).transpose();
