@@ -22,9 +22,9 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// The least approximate number of quads of a piece that is drawn so.
-const LEAST_QUADS: u64 = 400;
+const LEAST_QUADS: u64 = 800;
 /// Pixels of a band from which on a launch is worth it.
-const LEAST_PIXELS: u64 = 400;
+const LEAST_PIXELS: u64 = 800;
 
 /// Whether a piece is drawn so: by its bounding box.
 pub(crate) const fn is_large(piece: &Piece) -> bool {

@@ -8,8 +8,8 @@ use ctm_exec::epilogue::Epilogue;
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::TextureKind;
 use ctm_exec::r700::{
-    Buffer, Cells, Direct, Exports, Launch, Memory, Sampler, Space, Target, TargetEpilogue, Texels, Texture, Tiles,
-    VertexEvent, Written,
+    Buffer, Cells, Direct, Exports, Launch, Memory, NumberTexels, Sampler, Space, Target, TargetEpilogue, Texels,
+    Texture, Tiles, VertexEvent, Written,
 };
 use ctm_exec::x1k::{Elements, Form};
 use ctm_exec::{Budget, Control, Engine, Fault, FaultKind, Instant, LaneRows, Position, x1k};
@@ -507,8 +507,8 @@ impl Memory for StageMemory<'_, '_> {
         self.inner.byte_texels(id, level)
     }
 
-    fn first_numbers(&self, id: u8, level: u32) -> Option<&[u32]> {
-        self.inner.first_numbers(id, level)
+    fn number_texels(&self, id: u8, level: u32) -> Option<NumberTexels<'_>> {
+        self.inner.number_texels(id, level)
     }
 
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {

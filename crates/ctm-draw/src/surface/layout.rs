@@ -302,16 +302,17 @@ impl Layout {
         }
         let (pipe, bank) = self.tiling.pipe_and_bank(x, y);
         let mut place = pipe + pipes * bank;
+        // Numbers of pipes and banks are powers of two, and this runs once for each tile: so it has no divisions.
+        let [pipe_bits, bank_bits] = [pipes, banks].map(u32::trailing_zeros);
         place ^= pipes * part * (banks / 2 + 1);
-        place ^= swizzle.wrapping_add(slice * pipes * (banks / 2 - 1).max(1)) % (pipes * banks);
-        let (pipe, bank) = (place % pipes, place / pipes % banks);
-        let (width, height) = (8 * banks, 8 * pipes);
+        place ^= swizzle.wrapping_add(slice * pipes * (banks / 2 - 1).max(1)) & (pipes * banks - 1);
+        let (pipe, bank) = (place & (pipes - 1), place >> pipe_bits & (banks - 1));
+        let (width, height) = (3 + bank_bits, 3 + pipe_bits);
         let macro_bytes = 64 * u64::from(banks) * u64::from(pipes) * u64::from(bytes) * u64::from(samples_of_part);
-        let macro_tile = u64::from(x / width) + u64::from(self.pitch / width) * u64::from(y / height);
+        let macro_tile = u64::from(x >> width) + u64::from(self.pitch >> width) * u64::from(y >> height);
         let part_slice = u64::from(self.pitch) * u64::from(self.height) * u64::from(bytes) * u64::from(samples_of_part);
         let start = macro_bytes * macro_tile + part_slice * (u64::from(part) + u64::from(parts) * u64::from(slice));
-        let all = u64::from(pipes) * u64::from(banks);
-        self.tiling.interleaved(u64::from(element) + start / all, pipe, bank)
+        self.tiling.interleaved(u64::from(element) + (start >> (pipe_bits + bank_bits)), pipe, bank)
     }
 }
 
@@ -327,7 +328,7 @@ impl Tiling {
             8 => bit(y, 3) ^ bit(x, 5) | (bit(y, 4) ^ bit(x, 5) ^ bit(x, 4)) << 1 | (bit(y, 5) ^ bit(x, 3)) << 2,
             _ => 0,
         };
-        let t = y / self.pipes;
+        let t = y >> self.pipes.trailing_zeros();
         let bank = match self.banks {
             8 => bit(t, 5) ^ bit(x, 3) | (bit(t, 5) ^ bit(t, 4) ^ bit(x, 4)) << 1 | (bit(t, 3) ^ bit(x, 5)) << 2,
             _ => bit(t, 4) ^ bit(x, 3) | (bit(t, 3) ^ bit(x, 4)) << 1,
@@ -338,8 +339,8 @@ impl Tiling {
     /// The byte of a surface for byte `total` of one pipe's bank.
     pub(crate) fn interleaved(&self, total: u64, pipe: u32, bank: u32) -> u64 {
         let (pipes, group) = (u64::from(self.pipes), u64::from(self.group_bytes));
-        let all = pipes * u64::from(self.banks);
-        total / group * group * all + (u64::from(bank) * pipes + u64::from(pipe)) * group + total % group
+        let (all, in_group) = (pipes * u64::from(self.banks), total & (group - 1));
+        (total - in_group) * all + (u64::from(bank) * pipes + u64::from(pipe)) * group + in_group
     }
 }
 

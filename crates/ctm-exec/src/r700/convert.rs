@@ -1,6 +1,7 @@
 //! Many items of one format at once: small elements are converted by a table of all their values.
 
 use super::formats::{Elements, Format, convert, element, elements, size_bytes};
+use super::levels::NumberConstants;
 use crate::fault::FaultKind;
 use crate::float::ONE;
 use ctm_isa::r700::ops::{EndianSwap, FormatComp, NumFormat, Sel};
@@ -212,17 +213,31 @@ impl Selected {
         Some(SelectedBytes { channels, bytes: *bytes })
     }
 
+    /// The channel that is the same in all of these (bit 0 is the first) but those that are constant, if there is one.
+    #[must_use]
+    pub fn number(&self, channels: u8) -> Option<(usize, NumberConstants)> {
+        let is_one = |n: usize| channels >> n & 1 == 1;
+        let constant = |n: usize| match self.channels[n] {
+            Channel::Entry { table, mask: 0, .. } => self.tables.get(table).map(|table| table[0]),
+            _ => None,
+        };
+        let constants = std::array::from_fn(constant);
+        let channel = (0..4).find(|&n| is_one(n) && constants[n].is_none())?;
+        let is_shared = |n: usize| !is_one(n) || constants[n].is_some() || self.equal[n] == self.equal[channel];
+        (0..4).all(is_shared).then_some((channel, constants))
+    }
+
     /// Bytes of an item.
     pub const fn item_bytes(&self) -> usize {
         self.of.bytes
     }
 
-    /// Converts the first selected element of items that follow each other, as many as there are of both.
+    /// Converts one channel of items that follow each other, as many as there are of both.
     ///
     /// # Errors
     /// None for a format that [`Converter::new`] took.
-    pub fn write_first(&self, items: &[u8], to: &mut [u32]) -> Result<(), FaultKind> {
-        let [channel, ..] = &self.channels;
+    pub fn write_numbers(&self, channel: usize, items: &[u8], to: &mut [u32]) -> Result<(), FaultKind> {
+        let channel = &self.channels[channel % 4];
         let to = to.iter_mut();
         match self.of.bytes {
             1 => self.write_channel(channel, items.as_chunks::<1>().0, to),
@@ -437,6 +452,7 @@ fn low(item: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::r700::NumberTexels;
     use ctm_isa::r700::ops::{DataFormat, SrfMode};
     use ctm_isa::table::FieldValue;
 
@@ -444,7 +460,7 @@ mod tests {
     fn items_are_what_convert_gives() {
         // Not a multiple of those that are converted together.
         const ITEMS: usize = 23;
-        let mut of_bytes = 0;
+        let (mut of_bytes, mut of_numbers) = (0, 0);
         let mut seed = 1u32;
         let mut random = || {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -475,9 +491,20 @@ mod tests {
                                 }
                                 let mut texels = [[0; 4]; ITEMS];
                                 assert_eq!(selected.write(&row, &mut texels), Ok(()));
-                                let mut firsts = [0; ITEMS];
-                                assert_eq!(selected.write_first(&row, &mut firsts), Ok(()));
-                                assert_eq!(firsts, texels.map(|texel| texel[0]), "{format:?} {select:?}");
+                                for channel in 0..4 {
+                                    let mut numbers = [0; ITEMS];
+                                    assert_eq!(selected.write_numbers(channel, &row, &mut numbers), Ok(()));
+                                    assert_eq!(numbers, texels.map(|texel| texel[channel]), "{format:?} {select:?}");
+                                }
+                                let channels = 1 + (random() % 15) as u8;
+                                if let Some((channel, constants)) = selected.number(channels) {
+                                    for texel in texels {
+                                        let whole = NumberTexels::texel(constants, texel[channel]);
+                                        let same = |n: usize| whole[n] == texel[n] || channels >> n & 1 == 0;
+                                        assert!((0..4).all(same), "{format:?} {select:?}");
+                                    }
+                                    of_numbers += 1;
+                                }
                                 let mut plain = [[0; 4]; ITEMS];
                                 assert_eq!(of_one.write(&row, &mut plain), Ok(()));
                                 for ((item, texel), plain) in row.chunks(converter.bytes).zip(texels).zip(plain) {
@@ -502,5 +529,6 @@ mod tests {
             }
         }
         assert!(of_bytes > 10, "{of_bytes} formats of bytes");
+        assert!(of_numbers > 10, "{of_numbers} formats of one number");
     }
 }

@@ -94,8 +94,8 @@ macro_rules! forward_r700_reads {
             self.$memory.byte_texels(id, level)
         }
 
-        fn first_numbers(&self, id: u8, level: u32) -> Option<&[u32]> {
-            self.$memory.first_numbers(id, level)
+        fn number_texels(&self, id: u8, level: u32) -> Option<$crate::r700::NumberTexels<'_>> {
+            self.$memory.number_texels(id, level)
         }
     };
 }

@@ -5,6 +5,26 @@ use std::ops::{Index, IndexMut};
 /// Bits of the four elements of a texel.
 type Texel = [u32; 4];
 
+/// What all texels of a texture of one number have in an element: these bits, or the number where there are none.
+pub type NumberConstants = [Option<u32>; 4];
+
+/// Texels of a level that are one number each, slice by slice, row by row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NumberTexels<'a> {
+    /// The bits of each texel's number.
+    pub numbers: &'a [u32],
+    /// The elements that are not the number. A program that only compares texels sees none of them.
+    pub constants: NumberConstants,
+}
+
+impl NumberTexels<'_> {
+    /// The four elements of a texel with a number.
+    #[must_use]
+    pub fn texel(constants: NumberConstants, number: u32) -> [u32; 4] {
+        constants.map(|constant| constant.unwrap_or(number))
+    }
+}
+
 /// Mipmap levels: each is an array of texels, slice by slice, row by row. They lie one after the other in one allocation. `T`: a texel, mostly the bits of its four
 /// elements.
 ///

@@ -58,6 +58,7 @@ pub use crate::epilogue::TargetEpilogue;
 pub use crate::plane::{Divisor, Plane};
 pub use exports::{Exports, Target};
 pub use flow::LoopConstant;
+pub use levels::NumberTexels;
 pub use resources::{Arrays, Buffer, Sampler, Texture};
 pub use surface::{Surface, SurfaceError};
 
@@ -370,8 +371,8 @@ pub trait Memory: Sync {
         None
     }
 
-    /// The first numbers of the texels of a level, where the program looks the texture up by comparisons alone; `None` (the default) also where [`Self::texels`] has them.
-    fn first_numbers(&self, id: u8, level: u32) -> Option<&[u32]> {
+    /// The same of a texture whose texels are one number each; `None` (the default) also where [`Self::texels`] has them.
+    fn number_texels(&self, id: u8, level: u32) -> Option<NumberTexels<'_>> {
         let _ = (id, level);
         None
     }

@@ -2,7 +2,7 @@
 
 pub use super::convert::texel_of_bytes;
 use super::formats::Format;
-pub use super::levels::Levels;
+pub use super::levels::{Levels, NumberConstants, NumberTexels};
 use super::{Cells, Direct, Elements, Exports, Memory, Space, Target, Texels, VertexEvent, Written};
 use crate::arrays::Picture;
 use crate::domain::Position;
@@ -275,7 +275,7 @@ pub(super) struct Inputs<'a> {
     buffers: &'a BTreeMap<u8, BufferData>,
     textures: &'a BTreeMap<u8, Image>,
     byte_texels: &'a BTreeMap<u8, Levels<[u8; 4]>>,
-    first_numbers: &'a BTreeMap<u8, Levels<u32>>,
+    number_texels: &'a BTreeMap<u8, (Levels<u32>, NumberConstants)>,
     samplers: &'a BTreeMap<u8, Sampler>,
     spaces: &'a BTreeMap<Space, Vec<u32>>,
     alternate: Option<&'a Arrays>,
@@ -293,8 +293,8 @@ pub struct Arrays {
     pub textures: BTreeMap<u8, Image>,
     /// The texels of some of them as bytes: the same fractions of 255, for [`Memory::byte_texels`].
     pub byte_texels: BTreeMap<u8, Levels<[u8; 4]>>,
-    /// The first numbers of the texels of some others, which programs only compare, for [`Memory::first_numbers`].
-    pub first_numbers: BTreeMap<u8, Levels<u32>>,
+    /// The numbers of the texels of some others, for [`Memory::number_texels`].
+    pub number_texels: BTreeMap<u8, (Levels<u32>, NumberConstants)>,
     /// Samplers.
     pub samplers: BTreeMap<u8, Sampler>,
     /// Memories of MEM instructions, in dwords.
@@ -402,8 +402,8 @@ impl Memory for Arrays {
         self.inputs().bytes_of_level(id, level)
     }
 
-    fn first_numbers(&self, id: u8, level: u32) -> Option<&[u32]> {
-        self.inputs().firsts_of_level(id, level)
+    fn number_texels(&self, id: u8, level: u32) -> Option<NumberTexels<'_>> {
+        self.inputs().numbers_of_level(id, level)
     }
 
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
@@ -416,7 +416,7 @@ impl Memory for Arrays {
             buffers,
             textures: images,
             byte_texels,
-            first_numbers,
+            number_texels,
             samplers,
             spaces,
             alternate,
@@ -428,7 +428,7 @@ impl Memory for Arrays {
             buffers,
             textures: images,
             byte_texels,
-            first_numbers,
+            number_texels,
             samplers,
             spaces,
             alternate: alternate.as_deref(),
@@ -448,7 +448,7 @@ impl Memory for Arrays {
         let of = |id: &u8| {
             let image = images.get(id)?;
             let Texture { width, height, .. } = image.texture;
-            if first_numbers.contains_key(id) {
+            if number_texels.contains_key(id) {
                 return None;
             }
             if let Some(bytes) = byte_texels.get(id) {
@@ -480,7 +480,7 @@ impl<'a> Inputs<'a> {
     }
 
     fn level(&self, id: u8, level: u32) -> Option<&'a [[u32; 4]]> {
-        let is_packed = self.byte_texels.contains_key(&id) || self.first_numbers.contains_key(&id);
+        let is_packed = self.byte_texels.contains_key(&id) || self.number_texels.contains_key(&id);
         let is_lent = !self.lends_nothing && !is_packed;
         let image = self.textures.get(&id).filter(|_| is_lent)?;
         image.levels.get(level as usize)
@@ -491,9 +491,9 @@ impl<'a> Inputs<'a> {
         levels.get(level as usize)
     }
 
-    fn firsts_of_level(&self, id: u8, level: u32) -> Option<&'a [u32]> {
-        let levels = self.first_numbers.get(&id).filter(|_| !self.lends_nothing)?;
-        levels.get(level as usize)
+    fn numbers_of_level(&self, id: u8, level: u32) -> Option<NumberTexels<'a>> {
+        let (levels, constants) = self.number_texels.get(&id).filter(|_| !self.lends_nothing)?;
+        Some(NumberTexels { numbers: levels.get(level as usize)?, constants: *constants })
     }
 }
 
@@ -504,7 +504,7 @@ impl Arrays {
             buffers: &self.buffers,
             textures: &self.textures,
             byte_texels: &self.byte_texels,
-            first_numbers: &self.first_numbers,
+            number_texels: &self.number_texels,
             samplers: &self.samplers,
             spaces: &self.spaces,
             alternate: self.alternate.as_deref(),
@@ -605,8 +605,8 @@ impl Memory for Inputs<'_> {
         self.bytes_of_level(id, level)
     }
 
-    fn first_numbers(&self, id: u8, level: u32) -> Option<&[u32]> {
-        self.firsts_of_level(id, level)
+    fn number_texels(&self, id: u8, level: u32) -> Option<NumberTexels<'_>> {
+        self.numbers_of_level(id, level)
     }
 }
 

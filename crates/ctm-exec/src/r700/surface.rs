@@ -5,7 +5,7 @@
 
 use super::convert::{Change, Converter, Selected, SelectedBytes};
 use super::formats::{Elements, Format, elements, size_bytes};
-use super::resources::{AS_THEY_ARE, Image, Levels, Texture, TextureKind};
+use super::resources::{AS_THEY_ARE, Image, Levels, NumberConstants, Texture, TextureKind};
 use ctm_isa::r700::ops::{DataFormat, FormatComp, NumFormat, Sel};
 
 /// Largest width, height and depth of a surface here.
@@ -93,10 +93,16 @@ impl Rows {
         self.of.bytes(self.select, self.one).map(ByteRows)
     }
 
-    /// Converts the first numbers of texels that follow each other, as many as there are of both.
-    pub fn write_first(&self, bytes: &[u8], to: &mut [u32]) {
+    /// The element that is the number of all texels, and the elements that are not it, where texels are one number each; of these elements (bit 0 is x).
+    #[must_use]
+    pub fn number(&self, elements: u8) -> Option<(usize, NumberConstants)> {
+        self.of.number(elements)
+    }
+
+    /// Converts one element of texels that follow each other, as many as there are of both.
+    pub fn write_numbers(&self, element: usize, bytes: &[u8], to: &mut [u32]) {
         // As below.
-        let written = self.of.write_first(bytes, to);
+        let written = self.of.write_numbers(element, bytes, to);
         debug_assert!(written.is_ok(), "{written:?}");
     }
 

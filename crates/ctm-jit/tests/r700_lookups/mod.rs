@@ -3,7 +3,7 @@
 
 use super::*;
 use ctm_exec::r700::formats::Format;
-use ctm_exec::r700::resources::{AS_THEY_ARE, Levels, texel_of_bytes};
+use ctm_exec::r700::resources::{AS_THEY_ARE, Levels, NumberTexels, texel_of_bytes};
 use ctm_isa::r700::ops::{DataFormat, Sel};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -294,8 +294,16 @@ pub(super) fn levels(engines: &[Jit], programs: &[(String, Program)], seed: u64,
     let kind = KINDS[seed as usize % 7];
     let sampler = sampler(r, seed);
     case.memory.samplers.insert(0, sampler);
-    let image = image(r, kind);
-    if r.one_in(2) {
+    let mut image = image(r, kind);
+    if r.one_in(4) {
+        // Elements that are one number, or the same in all texels: a denormal is the 1 of integers.
+        let constants = std::array::from_fn(|_| r.one_in(2).then(|| r.of(&[0, 1, 1f32.to_bits()])));
+        let first = |level: &[[u32; 4]]| level.iter().map(|texel| texel[0]).collect::<Vec<_>>();
+        let numbers = image.levels.iter().map(first).collect();
+        let texels = image.levels.texels_mut();
+        texels.iter_mut().for_each(|texel| *texel = NumberTexels::texel(constants, texel[0]));
+        case.memory.number_texels.insert(0, (numbers, constants));
+    } else if r.one_in(2) {
         case.memory.byte_texels.extend(bytes_of(&image).map(|bytes| (0, bytes)));
     }
     case.memory.textures.insert(0, image);
@@ -323,7 +331,7 @@ pub(super) fn levels(engines: &[Jit], programs: &[(String, Program)], seed: u64,
         let first = |level: &[[u32; 4]]| level.iter().map(|texel| texel[0]).collect::<Vec<_>>();
         let firsts = case.memory.textures[&0].levels.iter().map(first).collect();
         case.memory.byte_texels.remove(&0);
-        case.memory.first_numbers.insert(0, firsts);
+        case.memory.number_texels.insert(0, (firsts, [None; 4]));
     }
     if is_whole(name) {
         // Columns, rows, slices and levels, some of which do not exist.

@@ -3,12 +3,17 @@
 use super::memory::GpuMemory;
 use super::textures::{TextureWords, unsupported};
 use crate::Error;
+use crate::registers::resource;
+use crate::table::bit;
 use ctm_draw::layout::ArrayMode;
 use ctm_draw::levels::Level;
 use ctm_exec::r700::Texture;
-use ctm_exec::r700::resources::{AS_THEY_ARE, Image, Levels, TextureKind, texel_of_bytes};
+use ctm_exec::r700::resources::{
+    AS_THEY_ARE, Image, Levels, NumberConstants, NumberTexels, TextureKind, texel_of_bytes,
+};
 use ctm_exec::r700::surface::{ByteRows, Rows, Surface};
 use ctm_isa::r700::ops::Sel;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Rows of a part where rows are contiguous: those of a tile.
@@ -37,14 +42,71 @@ struct ViewElements {
 /// The most texels whose dwords fit a cache of 512 KB: to convert bytes at each lookup takes longer than to load from there, but not as long as from elsewhere.
 const MOST_IN_CACHE: u64 = if cfg!(test) { 1 << 9 } else { 1 << 15 };
 
+/// Bytes or texels from which on several threads convert, and the parts that one of them takes at least.
+const LEAST_PARALLEL: usize = if cfg!(test) { 1 << 8 } else { 1 << 16 };
+const PARTS_TOGETHER: usize = 4;
+
+/// What draws read of a texture's texels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReadTexels {
+    /// They only compare them: elements are in the order of memory.
+    Compared,
+    /// These selected elements: bit 0 is x.
+    Elements(u8),
+}
+
+impl ReadTexels {
+    /// All of them.
+    pub(super) const WHOLE: Self = Self::Elements(0b1111);
+
+    /// These elements of a texture, or all of them where these are not one element of memory.
+    pub(super) fn of(words: &[u32; 7], elements: u8) -> Self {
+        use resource::SQ_TEX_RESOURCE_WORD4_0 as Word4;
+        let all = [Word4::DST_SEL_X, Word4::DST_SEL_Y, Word4::DST_SEL_Z, Word4::DST_SEL_W];
+        let used = (0..).zip(all).filter(|&(n, _)| bit(elements.into(), n));
+        let mut selects = used.map(|(_, bits)| resource::field(words, bits));
+        match selects.next() {
+            Some(first) if selects.all(|select| select == first) => Self::Elements(elements),
+            _ => Self::WHOLE,
+        }
+    }
+
+    /// Whether they are compared.
+    const fn are_compared(self) -> bool {
+        matches!(self, Self::Compared)
+    }
+}
+
 /// The texels of a converted texture, level by level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ConvertedTexels {
     Dwords(Levels),
     /// Fractions of 255, as the texels of most textures are: a fourth of the memory.
     Bytes(Levels<[u8; 4]>),
-    /// The first numbers, where texels are only compared.
-    Firsts(Levels<u32>),
+    /// One number each, or those that are read: the first ones, where texels are only compared.
+    Numbers(Levels<u32>, NumberConstants),
+}
+
+/// Texels that follow each other, for writing.
+enum TexelsMut<'t> {
+    Dwords(&'t mut [[u32; 4]]),
+    Bytes(&'t mut [[u8; 4]]),
+    Numbers(&'t mut [u32]),
+}
+
+impl<'t> TexelsMut<'t> {
+    /// The first `count` of them, and the others.
+    fn split(self, count: usize) -> [Self; 2] {
+        fn halves<T>(of: &mut [T], count: usize) -> (&mut [T], &mut [T]) {
+            let count = count.min(of.len());
+            of.split_at_mut(count)
+        }
+        match self {
+            Self::Dwords(of) => <[_; 2]>::from(halves(of, count)).map(Self::Dwords),
+            Self::Bytes(of) => <[_; 2]>::from(halves(of, count)).map(Self::Bytes),
+            Self::Numbers(of) => <[_; 2]>::from(halves(of, count)).map(Self::Numbers),
+        }
+    }
 }
 
 /// A converted texture.
@@ -68,7 +130,10 @@ impl TextureImage {
         match &self.texels {
             ConvertedTexels::Dwords(levels) => levels.get(level as usize)?.get(at).copied(),
             ConvertedTexels::Bytes(levels) => levels.get(level as usize)?.get(at).copied().map(texel_of_bytes),
-            ConvertedTexels::Firsts(levels) => levels.get(level as usize)?.get(at).map(|&first| [first, 0, 0, 0]),
+            ConvertedTexels::Numbers(levels, constants) => {
+                let number = levels.get(level as usize)?.get(at)?;
+                Some(NumberTexels::texel(*constants, *number))
+            }
         }
     }
 
@@ -84,10 +149,10 @@ impl TextureImage {
         levels.get(level as usize)
     }
 
-    /// The first numbers of the texels of a level, where there are no others.
-    pub(super) fn first_numbers(&self, level: u32) -> Option<&[u32]> {
-        let ConvertedTexels::Firsts(levels) = &self.texels else { return None };
-        levels.get(level as usize)
+    /// The texels of a level that are one number each.
+    pub(super) fn numbers(&self, level: u32) -> Option<NumberTexels<'_>> {
+        let ConvertedTexels::Numbers(levels, constants) = &self.texels else { return None };
+        Some(NumberTexels { numbers: levels.get(level as usize)?, constants: *constants })
     }
 
     /// Bytes of all texels.
@@ -95,7 +160,16 @@ impl TextureImage {
         match &self.texels {
             ConvertedTexels::Dwords(levels) => size_of_val(levels.texels()),
             ConvertedTexels::Bytes(levels) => size_of_val(levels.texels()),
-            ConvertedTexels::Firsts(levels) => size_of_val(levels.texels()),
+            ConvertedTexels::Numbers(levels, _) => size_of_val(levels.texels()),
+        }
+    }
+
+    /// The texels of all levels.
+    fn all_mut(&mut self) -> TexelsMut<'_> {
+        match &mut self.texels {
+            ConvertedTexels::Dwords(levels) => TexelsMut::Dwords(levels.texels_mut()),
+            ConvertedTexels::Bytes(levels) => TexelsMut::Bytes(levels.texels_mut()),
+            ConvertedTexels::Numbers(levels, _) => TexelsMut::Numbers(levels.texels_mut()),
         }
     }
 }
@@ -104,18 +178,26 @@ impl TextureImage {
 enum TexelRows {
     Dwords(Rows),
     Bytes(ByteRows),
-    /// Those of the first numbers.
-    Firsts(Rows),
+    /// Those of numbers: of this element.
+    Numbers(Rows, usize, NumberConstants),
     /// Texels share bytes.
     Shared,
+}
+
+/// Smaller texels than four numbers that a conversion may give, where these say as much.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Packed {
+    Nothing,
+    Bytes,
+    BytesAndNumbers,
 }
 
 /// The conversion of a texture's texels: made once for all of its parts.
 pub(super) struct Conversion {
     rows: TexelRows,
     selects: [Sel; 4],
-    /// Elements of the rows that are being converted.
-    elements: Vec<u8>,
+    /// Rows are converted on one thread.
+    one_thread: bool,
 }
 
 /// Levels of texels that are zero, and the count of all.
@@ -130,35 +212,38 @@ fn converted_otherwise() -> Error {
 }
 
 impl TextureWords {
-    /// The conversion of its texels. `compared`: as for [`Self::image`].
+    /// The conversion of its texels for a way to read them.
     ///
     /// # Errors
     /// The texture cannot be read.
-    pub(super) fn conversion(&self, compared: bool) -> Result<Conversion, Error> {
-        self.conversion_to(compared, true)
-    }
-
-    /// The same. `packs`: to smaller texels than four numbers where these say as much.
-    fn conversion_to(&self, compared: bool, packs: bool) -> Result<Conversion, Error> {
+    fn conversion(&self, read: ReadTexels, packed: Packed, one_thread: bool) -> Result<Conversion, Error> {
         if self.mixed_signs {
             return Err(unsupported("textures whose elements have different signs are not read"));
         }
         self.surface.bytes().map_err(unsupported)?;
+        let compared = read.are_compared();
         let selects = if compared { AS_THEY_ARE } else { self.selects };
         let texture = self.surface.texture().map_err(unsupported)?;
         let texels = |level| texture.size(level).iter().map(|&size| u64::from(size)).product::<u64>();
         let count = (0..self.surface.levels).map(texels).sum::<u64>();
         // Those of one level are mostly pictures of the screen's size, which are read row by row: then caches are ahead of lookups.
-        let stays_bytes = packs && !compared && self.surface.levels > 1 && count > MOST_IN_CACHE;
+        let stays_bytes = packed != Packed::Nothing && !compared && self.surface.levels > 1 && count > MOST_IN_CACHE;
+        let number = |rows: &Rows| match packed {
+            Packed::BytesAndNumbers => match read {
+                ReadTexels::Compared => Some((0, [None; 4])),
+                ReadTexels::Elements(elements) => rows.number(elements),
+            },
+            Packed::Nothing | Packed::Bytes => None,
+        };
         let rows = match self.surface.rows(selects).map_err(unsupported)? {
-            Some(rows) if packs && compared => TexelRows::Firsts(rows),
-            Some(rows) => match rows.bytes().filter(|_| stays_bytes) {
-                Some(bytes) => TexelRows::Bytes(bytes),
-                None => TexelRows::Dwords(rows),
+            Some(rows) => match (number(&rows), rows.bytes().filter(|_| stays_bytes)) {
+                (Some((element, constants)), _) => TexelRows::Numbers(rows, element, constants),
+                (None, Some(bytes)) => TexelRows::Bytes(bytes),
+                (None, None) => TexelRows::Dwords(rows),
             },
             None => TexelRows::Shared,
         };
-        Ok(Conversion { rows, selects, elements: Vec::new() })
+        Ok(Conversion { rows, selects, one_thread })
     }
 
     /// The texture with its texels. Texels after the end of memory are 0. `compared`: elements stay in the order of memory, as the first one is
@@ -167,22 +252,37 @@ impl TextureWords {
     /// # Errors
     /// The texture cannot be read.
     pub fn image(&self, memory: &dyn GpuMemory, compared: bool) -> Result<Image, Error> {
-        let TextureImage { texture, texels } = self.converted_by(memory, self.conversion_to(compared, false)?)?;
+        let read = if compared { ReadTexels::Compared } else { ReadTexels::WHOLE };
+        let conversion = self.conversion(read, Packed::Nothing, true)?;
+        let TextureImage { texture, texels } = self.converted_by(memory, &conversion)?;
         match texels {
             ConvertedTexels::Dwords(levels) => Ok(Image { texture, levels }),
-            ConvertedTexels::Bytes(_) | ConvertedTexels::Firsts(_) => Err(converted_otherwise()),
+            ConvertedTexels::Bytes(_) | ConvertedTexels::Numbers(..) => Err(converted_otherwise()),
         }
     }
 
-    /// The same, with texels of bytes where all elements are fractions of 255, and with the first numbers alone where texels are compared.
+    /// The same, with texels of bytes where all elements are fractions of 255, and with one number where texels have no more, or are only compared.
     ///
     /// # Errors
     /// The texture cannot be read.
-    pub(super) fn converted(&self, memory: &dyn GpuMemory, compared: bool) -> Result<TextureImage, Error> {
-        self.converted_by(memory, self.conversion(compared)?)
+    pub(super) fn converted(
+        &self,
+        memory: &dyn GpuMemory,
+        read: ReadTexels,
+        one_thread: bool,
+    ) -> Result<TextureImage, Error> {
+        self.converted_by(memory, &self.conversion(read, Packed::BytesAndNumbers, one_thread)?)
     }
 
-    fn converted_by(&self, memory: &dyn GpuMemory, mut conversion: Conversion) -> Result<TextureImage, Error> {
+    /// The same with texels of four numbers or bytes.
+    ///
+    /// # Errors
+    /// The texture cannot be read.
+    pub(super) fn converted_to_bytes(&self, memory: &dyn GpuMemory) -> Result<TextureImage, Error> {
+        self.converted_by(memory, &self.conversion(ReadTexels::WHOLE, Packed::Bytes, true)?)
+    }
+
+    fn converted_by(&self, memory: &dyn GpuMemory, conversion: &Conversion) -> Result<TextureImage, Error> {
         let mut texture = self.surface.texture().map_err(unsupported)?;
         let texels = |level| texture.size(level).map(|size| size as usize).iter().product::<usize>();
         let counts: Vec<usize> = (0..self.surface.levels).map(texels).collect();
@@ -190,12 +290,13 @@ impl TextureWords {
         let count = counts.iter().sum::<usize>() * self.samples as usize;
         let texels = match conversion.rows {
             TexelRows::Bytes(_) => ConvertedTexels::Bytes(zeros(all, count)),
-            TexelRows::Firsts(_) => ConvertedTexels::Firsts(zeros(all, count)),
+            TexelRows::Numbers(_, _, constants) => ConvertedTexels::Numbers(zeros(all, count), constants),
             TexelRows::Dwords(_) | TexelRows::Shared => ConvertedTexels::Dwords(zeros(all, count)),
         };
         (texture.samples, texture.levels, texture.compared) =
             (self.samples, self.surface.levels * self.samples, self.selects);
         let mut image = TextureImage { texture, texels };
+        let mut places = Vec::new();
         for (n, (_, level)) in (0..self.surface.levels).zip(self.levels.iter().skip(self.first[0] as usize)) {
             // A few rows at a time, so that their elements stay in a cache until they are converted.
             let height = image.texture.size(n)[1];
@@ -203,11 +304,55 @@ impl TextureWords {
             for slice in 0..self.slices(level) {
                 for row in (0..height).step_by(band as usize) {
                     let rows = Some(row..row + band).filter(|_| band < height);
-                    self.convert(&mut image, memory, &mut conversion, &ViewElements { level: n, slice, rows })?;
+                    places.push(ViewElements { level: n, slice, rows });
                 }
             }
         }
+        self.convert(&mut image, memory, conversion, &places)?;
         Ok(image)
+    }
+
+    /// Converts those parts again for which `old` has other bytes than memory, and brings these up to date; `old`: the bytes of both [ranges](Self::ranges).
+    /// Returns whether it could.
+    pub(super) fn refresh(
+        &self,
+        image: &mut TextureImage,
+        memory: &dyn GpuMemory,
+        (read, one_thread): (ReadTexels, bool),
+        old: [&mut [u8]; 2],
+    ) -> bool {
+        let Ok(conversion) = self.conversion(read, Packed::BytesAndNumbers, one_thread) else { return false };
+        let addresses = self.ranges().map(|range| range.0);
+        let bytes = |part: &TexturePart| {
+            let address = addresses[part.range].checked_add(part.bytes.start as u64)?;
+            memory.bytes(address, part.bytes.len() as u64)
+        };
+        let is_old = |part: &TexturePart| match (old[part.range].get(part.bytes.clone()), bytes(part)) {
+            (Some(old), Some(new)) => Some(old != new),
+            _ => None,
+        };
+        let parts = self.parts();
+        let size = parts.iter().map(|part| part.bytes.len()).sum::<usize>();
+        let found: Vec<Option<bool>> = if one_thread || size < LEAST_PARALLEL {
+            parts.iter().map(is_old).collect()
+        } else {
+            parts.par_iter().with_min_len(PARTS_TOGETHER).map(is_old).collect()
+        };
+        if found.contains(&None) {
+            return false;
+        }
+        let changed: Vec<&TexturePart> =
+            parts.iter().zip(found).filter(|of| of.1 == Some(true)).map(|of| of.0).collect();
+        let places: Vec<ViewElements> = changed.iter().filter_map(|part| part.place.clone()).collect();
+        if self.convert(image, memory, &conversion, &places).is_err() {
+            return false;
+        }
+        for part in changed {
+            if let (Some(old), Some(new)) = (old[part.range].get_mut(part.bytes.clone()), bytes(part)) {
+                old.copy_from_slice(new);
+            }
+        }
+        true
     }
 
     /// The parts of the [ranges](Self::ranges) that can be converted separately: rows that are contiguous in memory, or slices.
@@ -241,67 +386,86 @@ impl TextureWords {
         parts
     }
 
-    /// Converts a part again.
-    ///
-    /// # Errors
-    /// The texture cannot be read.
-    pub(super) fn convert_part(
-        &self,
-        image: &mut TextureImage,
-        memory: &dyn GpuMemory,
-        conversion: &mut Conversion,
-        part: &TexturePart,
-    ) -> Result<(), Error> {
-        part.place.as_ref().map_or(Ok(()), |place| self.convert(image, memory, conversion, place))
-    }
-
+    /// Converts elements of the view, each once.
     fn convert(
         &self,
         image: &mut TextureImage,
         memory: &dyn GpuMemory,
-        conversion: &mut Conversion,
-        place: &ViewElements,
+        conversion: &Conversion,
+        places: &[ViewElements],
     ) -> Result<(), Error> {
-        let &ViewElements { level, slice, ref rows } = place;
-        let [width, height, _] = image.texture.size(level);
-        let texels = rows.clone().map_or(0..height, |rows| rows.start.min(height)..rows.end.min(height));
-        let lines = texels.end - texels.start;
-        if lines == 0 {
+        let (levels, texture) = (self.surface.levels, image.texture);
+        let counts = (0..levels).map(|level| texture.size(level).map(|size| size as usize).iter().product::<usize>());
+        let counts: Vec<usize> = counts.collect();
+        let first = |sample: u32, level: u32| {
+            counts.iter().sum::<usize>() * sample as usize + counts[..level as usize].iter().sum::<usize>()
+        };
+        // The first texel of each place and sample, and their count.
+        let mut wanted = Vec::with_capacity(places.len() * self.samples as usize);
+        for place in places {
+            let [width, height, _] = texture.size(place.level);
+            let rows = place.rows.clone().map_or(0..height, |rows| rows.start.min(height)..rows.end.min(height));
+            let before = (place.slice as usize * height as usize + rows.start as usize) * width as usize;
+            for sample in 0..self.samples {
+                wanted.push((first(sample, place.level) + before, width as usize * rows.len(), sample, place));
+            }
+        }
+        wanted.sort_unstable_by_key(|of| of.0);
+        let size = wanted.iter().map(|of| of.1).sum::<usize>();
+        let (mut rest, mut at) = (image.all_mut(), 0);
+        let mut parts = Vec::with_capacity(wanted.len());
+        for (start, count, sample, place) in wanted {
+            let [_, from] = rest.split(start - at);
+            let [to, after] = from.split(count);
+            parts.push((to, sample, place));
+            (rest, at) = (after, start + count);
+        }
+        let each = |elements: &mut Vec<u8>, (to, sample, place): (TexelsMut<'_>, u32, &ViewElements)| {
+            self.convert_rows(to, memory, conversion, (place, sample), elements)
+        };
+        if conversion.one_thread || size < LEAST_PARALLEL {
+            let mut elements = Vec::new();
+            return parts.into_iter().try_for_each(|part| each(&mut elements, part));
+        }
+        parts.into_par_iter().with_min_len(PARTS_TOGETHER).map_init(Vec::new, each).collect()
+    }
+
+    /// Converts elements of the view in one sample. `elements`: memory for them.
+    fn convert_rows(
+        &self,
+        to: TexelsMut<'_>,
+        memory: &dyn GpuMemory,
+        conversion: &Conversion,
+        (&ViewElements { level, slice, ref rows }, sample): (&ViewElements, u32),
+        elements: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        self.read_rows(memory, sample, (level, slice), rows.clone().unwrap_or(0..u32::MAX), elements);
+        let to = match (&conversion.rows, to) {
+            (TexelRows::Bytes(rows), TexelsMut::Bytes(to)) => {
+                rows.write(elements, to);
+                return Ok(());
+            }
+            (TexelRows::Numbers(rows, element, _), TexelsMut::Numbers(to)) => {
+                rows.write_numbers(*element, elements, to);
+                return Ok(());
+            }
+            (TexelRows::Dwords(rows), TexelsMut::Dwords(to)) => {
+                rows.write(elements, to);
+                return Ok(());
+            }
+            (TexelRows::Shared, TexelsMut::Dwords(to)) => to,
+            (_, _) => return Err(converted_otherwise()),
+        };
+        let [width, ..] = self.surface.texture().map_err(unsupported)?.size(level);
+        if to.is_empty() {
             return Ok(());
         }
-        let first = (slice as usize * height as usize + texels.start as usize) * width as usize;
-        let count = width as usize * lines as usize;
-        for sample in 0..self.samples {
-            let of_sample = (sample * self.surface.levels + level) as usize;
-            let elements = &mut conversion.elements;
-            self.read_rows(memory, sample, (level, slice), rows.clone().unwrap_or(0..u32::MAX), elements);
-            let levels = match (&conversion.rows, &mut image.texels) {
-                (TexelRows::Bytes(rows), ConvertedTexels::Bytes(levels)) => {
-                    let texels = levels.get_mut(of_sample).and_then(|texels| texels.get_mut(first..first + count));
-                    texels.into_iter().for_each(|to| rows.write(elements, to));
-                    continue;
-                }
-                (TexelRows::Firsts(rows), ConvertedTexels::Firsts(levels)) => {
-                    let texels = levels.get_mut(of_sample).and_then(|texels| texels.get_mut(first..first + count));
-                    texels.into_iter().for_each(|to| rows.write_first(elements, to));
-                    continue;
-                }
-                (_, ConvertedTexels::Dwords(levels)) => levels,
-                (_, ConvertedTexels::Bytes(_) | ConvertedTexels::Firsts(_)) => return Err(converted_otherwise()),
-            };
-            let texels = levels.get_mut(of_sample).and_then(|texels| texels.get_mut(first..first + count));
-            let Some(to) = texels else { continue };
-            if let TexelRows::Dwords(rows) = &conversion.rows {
-                rows.write(elements, to);
-                continue;
-            }
-            let (kind, selects) = (TextureKind::TwoD, conversion.selects);
-            let surface = Surface { kind, width, height: lines, depth: 1, levels: 1, ..self.surface };
-            let found = surface.image(elements).map_err(unsupported)?;
-            to.copy_from_slice(found.levels.texels());
-            if selects != AS_THEY_ARE {
-                to.iter_mut().for_each(|texel| *texel = self.selected(selects, *texel));
-            }
+        let (kind, selects, lines) = (TextureKind::TwoD, conversion.selects, (to.len() as u32) / width);
+        let surface = Surface { kind, width, height: lines, depth: 1, levels: 1, ..self.surface };
+        let found = surface.image(elements).map_err(unsupported)?;
+        to.copy_from_slice(found.levels.texels());
+        if selects != AS_THEY_ARE {
+            to.iter_mut().for_each(|texel| *texel = self.selected(selects, *texel));
         }
         Ok(())
     }
@@ -388,8 +552,29 @@ fn untile<const BYTES: usize>(
     to: &mut [u8],
     first: impl Fn(u32, u32) -> usize,
 ) {
+    // Elements that follow each other in each row are copied together.
+    let follow = |count: usize| {
+        tile.chunks(count).all(|run| run.iter().zip((0..).step_by(BYTES)).all(|(&at, more)| at == run[0] + more))
+    };
+    match BYTES {
+        ..=2 if follow(8) => untile_runs::<BYTES, 8>(slice, tile, lines, to, first),
+        ..=4 if follow(4) => untile_runs::<BYTES, 4>(slice, tile, lines, to, first),
+        ..=8 if follow(2) => untile_runs::<BYTES, 2>(slice, tile, lines, to, first),
+        _ => untile_runs::<BYTES, 1>(slice, tile, lines, to, first),
+    }
+}
+
+/// The same, `RUN` elements at a time.
+fn untile_runs<const BYTES: usize, const RUN: usize>(
+    slice: &[u8],
+    tile: &[u32; 64],
+    lines: Range<u32>,
+    to: &mut [u8],
+    first: impl Fn(u32, u32) -> usize,
+) {
     let to = to.as_chunks_mut::<BYTES>().0;
     let columns = to.len() / lines.len().max(1);
+    let size = tile.iter().max().map_or(0, |&last| last as usize + BYTES);
     let mut y = lines.start;
     while y < lines.end {
         // Rows of this tile.
@@ -397,9 +582,19 @@ fn untile<const BYTES: usize>(
         for (x, column) in (0..).step_by(8).zip((0..columns).step_by(8)) {
             let elements = slice.get(first(x, y)..).unwrap_or_default();
             let count = (columns - column).min(8);
+            let whole = elements.get(..size).filter(|_| count == 8);
             for y in y..end {
                 let row = &mut to[(y - lines.start) as usize * columns + column..][..count];
                 let places = &tile[y as usize % 8 * 8..][..8];
+                if let Some(elements) = whole {
+                    for (run, places) in row.as_chunks_mut::<RUN>().0.iter_mut().zip(places.as_chunks::<RUN>().0) {
+                        if let Some(found) = elements.get(places[0] as usize..) {
+                            let run = run.as_flattened_mut();
+                            run.copy_from_slice(&found[..run.len()]);
+                        }
+                    }
+                    continue;
+                }
                 for (element, &place) in row.iter_mut().zip(places) {
                     if let Some(found) = elements.get(place as usize..).and_then(|rest| rest.first_chunk()) {
                         *element = *found;
@@ -421,17 +616,20 @@ mod tests {
     #[test]
     fn parts_that_change_are_converted_as_the_whole_is() {
         let mut r = Random::new(1);
-        let (mut bands, mut slices, mut kept) = (0, 0, 0);
+        let (mut bands, mut slices, mut kept, mut refreshed) = (0, 0, 0, 0);
         for case in 0..400 {
             let words = words(&mut r);
             let Ok(of) = TextureWords::of(&words) else { continue };
             let mut memory = Buffers::default();
             memory.insert(0, (0..1 << 20).map(|_| r.below(256) as u8).collect());
             memory.insert(1 << 20, (0..1 << 20).map(|_| r.below(256) as u8).collect());
-            let compared = r.below(4) == 0;
-            let Ok(mut image) = of.converted(&memory, compared) else { continue };
-            let Ok(mut conversion) = of.conversion(compared) else { continue };
-            let mut before = memory.clone();
+            let read = match r.below(4) {
+                0 => ReadTexels::Compared,
+                1 => ReadTexels::of(&words, 1 + r.below(15) as u8),
+                _ => ReadTexels::WHOLE,
+            };
+            let Ok(mut image) = of.converted(&memory, read, true) else { continue };
+            let before = memory.clone();
             for (address, bytes) in of.ranges() {
                 for _ in 0..3 {
                     let at = address + r.below(bytes.max(1) as usize) as u64;
@@ -444,29 +642,25 @@ mod tests {
                 let start = of.ranges()[part.range].0 + part.bytes.start as u64;
                 let length = part.bytes.len() as u64;
                 let same = memory.bytes(start, length) == before.bytes(start, length);
+                let rows = part.place.as_ref().map(|place| place.rows.is_some());
                 kept += u32::from(same);
-                if !same {
-                    of.convert_part(&mut image, &memory, &mut conversion, &part)
-                        .unwrap_or_else(|e| panic!("case {case}: {e}"));
-                    let rows = part.place.as_ref().map(|place| place.rows.is_some());
-                    bands += u32::from(rows == Some(true));
-                    slices += u32::from(rows == Some(false));
-                    let new = memory.bytes(start, length).map(<[u8]>::to_vec);
-                    if let (Some(old), Some(new)) = (before.bytes_mut(start, length), new) {
-                        old.copy_from_slice(&new);
-                    }
+                bands += u32::from(!same && rows == Some(true));
+                slices += u32::from(!same && rows == Some(false));
+            }
+            let [mut first, mut second] =
+                of.ranges().map(|(address, length)| before.bytes(address, length).unwrap_or_default().to_vec());
+            if of.refresh(&mut image, &memory, (read, case % 2 == 0), [&mut first, &mut second]) {
+                for ((address, bytes), old) in of.ranges().into_iter().zip([first, second]) {
+                    assert_eq!(memory.bytes(address, bytes), Some(&old[..]), "case {case}: every byte is in a part");
                 }
+            } else {
+                continue;
             }
-            let whole = of.converted(&memory, compared).unwrap_or_else(|e| panic!("case {case}: {e}"));
+            refreshed += 1;
+            let whole = of.converted(&memory, read, true).unwrap_or_else(|e| panic!("case {case}: {e}"));
             assert!(image == whole, "case {case}: {of:?}");
-            for (address, bytes) in of.ranges() {
-                assert_eq!(
-                    memory.bytes(address, bytes),
-                    before.bytes(address, bytes),
-                    "case {case}: every byte is in a part"
-                );
-            }
         }
+        assert!(refreshed > 100, "{refreshed}");
         assert!(bands > 50 && slices > 50 && kept > 500, "{bands} {slices} {kept}");
     }
 }

@@ -224,6 +224,8 @@ impl Device {
 
     /// Says how draws run from now on.
     pub fn set_options(&mut self, options: DrawOptions) {
+        self.surfaces.one_thread = options.one_thread;
+        self.surfaces.are_observed = options.checks || options.notice.is_heard();
         self.options = options;
     }
 

@@ -6,13 +6,13 @@ use super::registers::Registers;
 use super::set::Set;
 use super::state::Geometry;
 use crate::table::{from_256, one_bit};
-use ctm_exec::r700::texture::{is_comparison, needs_no_resource};
+use ctm_exec::r700::texture::{detail, is_comparison, needs_no_resource};
 use ctm_image::r700::registers::PgmResources;
 use ctm_isa::live::Channels;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::check::unused_at_start;
-use ctm_isa::r700::inst::{Cf, ClauseBody, Fetch, walk};
-use ctm_isa::r700::ops::{CfOp, KcacheMode};
+use ctm_isa::r700::inst::{Cf, ClauseBody, Fetch, TexFetch, walk};
+use ctm_isa::r700::ops::{CfOp, KcacheMode, Sel, TexOp};
 use ctm_isa::r700::program::Stage;
 use ctm_isa::table::FieldError;
 use std::collections::HashMap;
@@ -157,7 +157,8 @@ impl LoadedProgram {
                     Fetch::Tex(inst) if !needs_no_resource(inst.word0.op) => {
                         let compares = is_comparison(inst.word0.op);
                         let (texture, sampler) = (inst.word0.resource_id, inst.word2.sampler_id);
-                        loaded.textures.push(Lookup { texture, sampler, compares });
+                        let elements = used_elements(&inst);
+                        loaded.textures.push(Lookup { texture, sampler, compares, elements });
                     }
                     _ => {}
                 }
@@ -166,7 +167,12 @@ impl LoadedProgram {
         loaded.buffers.sort_unstable();
         loaded.buffers.dedup();
         loaded.textures.sort_unstable();
-        loaded.textures.dedup();
+        // Lookups of a texture by one sampler are one.
+        loaded.textures.dedup_by(|next, of| {
+            let is_same = (next.texture, next.sampler, next.compares) == (of.texture, of.sampler, of.compares);
+            of.elements |= if is_same { next.elements } else { 0 };
+            is_same
+        });
         Ok(loaded)
     }
 }
@@ -180,6 +186,21 @@ pub struct Lookup {
     pub sampler: u8,
     /// Texels are compared with a reference value.
     pub compares: bool,
+    /// The selected elements of texels that the result depends on: bit 0 is x.
+    pub elements: u8,
+}
+
+/// See [`Lookup::elements`].
+fn used_elements(inst: &TexFetch) -> u8 {
+    let op = inst.word0.op;
+    if is_comparison(op) || !(detail(op).is_some() || op == TexOp::Ld) {
+        return 0b1111;
+    }
+    let of = |select: Sel| match select {
+        Sel::X | Sel::Y | Sel::Z | Sel::W => one_bit(select as u32) as u8,
+        Sel::Zero | Sel::One | Sel::Mask => 0,
+    };
+    inst.destination_swizzle().into_iter().map(of).fold(0, |all, element| all | element)
 }
 
 /// The registers of a stage's program: its address and resources.

@@ -14,7 +14,7 @@ use crate::table::{bit, set_bits};
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
 use ctm_exec::engine::{MemoryFault, Position};
 use ctm_exec::r700::formats::Format;
-use ctm_exec::r700::{Buffer, Exports, Memory, Sampler, Space, Texture, VertexEvent, Written};
+use ctm_exec::r700::{Buffer, Exports, Memory, NumberTexels, Sampler, Space, Texture, VertexEvent, Written};
 use ctm_isa::r700::ops::{DataFormat, EndianSwap, FormatComp, NumFormat, SrfMode};
 use ctm_isa::table::FieldValue;
 use std::sync::Arc;
@@ -116,16 +116,19 @@ pub(super) fn convert_textures(
         if kind_of(&words) != VALID_TEXTURE {
             continue;
         }
-        if let Some(image) = surfaces.texture(memory, &words, compares) {
+        let lookups = wanted.textures.iter().filter(|lookup| lookup.texture == id);
+        let elements = lookups.fold(0, |all, lookup| all | lookup.elements);
+        let read = surfaces.read(&words, compares, elements);
+        if let Some(image) = surfaces.texture(memory, &words, read) {
             all.push((id, image));
             continue;
         }
         let named = |error: Error| Error::new(error.kind, format!("texture {id}: {}", error.message));
         let of = TextureWords::of(&words).map_err(named)?;
-        let image = of.converted(memory, compares).map_err(named)?;
+        let image = of.converted(memory, read, surfaces.one_thread).map_err(named)?;
         let image = Arc::new(image);
         all.push((id, image.clone()));
-        surfaces.keep_texture(memory, (words, compares), of.ranges(), image);
+        surfaces.keep_texture(memory, (words, read), of.ranges(), image);
     }
     Ok(all)
 }
@@ -262,8 +265,8 @@ impl Memory for Bound<'_> {
         self.image(id)?.bytes(level)
     }
 
-    fn first_numbers(&self, id: u8, level: u32) -> Option<&[u32]> {
-        self.image(id)?.first_numbers(level)
+    fn number_texels(&self, id: u8, level: u32) -> Option<NumberTexels<'_>> {
+        self.image(id)?.numbers(level)
     }
 }
 
@@ -379,7 +382,10 @@ mod tests {
     #[test]
     fn vertex_programs_filter_across_cube_faces_whatever_the_bit_says() {
         let mut registers = Registers::default();
-        let wanted = Wanted { textures: vec![Lookup { texture: 0, sampler: 2, compares: false }], ..Wanted::default() };
+        let wanted = Wanted {
+            textures: vec![Lookup { texture: 0, sampler: 2, compares: false, elements: 0b1111 }],
+            ..Wanted::default()
+        };
         let memory = crate::execute::Buffers::default();
         let seamless = |registers: &Registers, set| {
             let bound = Bound::new(registers, set, &wanted, &memory, &[]).unwrap();

@@ -3,7 +3,7 @@
 //! A draw writes its targets while it reads other memory. Where they lie apart, targets are borrowed (`memory`). Otherwise they are taken out of memory, and go back before anything
 //! else touches those bytes; draws that follow each other with the same targets then take nothing and bring nothing back.
 
-use super::converted::TextureImage;
+use super::converted::{ReadTexels, TextureImage};
 use super::memory::{BufferId, GpuMemory};
 use super::textures::TextureWords;
 use rustc_hash::FxHashMap;
@@ -20,8 +20,7 @@ struct Held {
 #[derive(Debug)]
 struct Converted {
     words: [u32; 7],
-    /// For comparisons, with elements in the order of memory.
-    compared: bool,
+    read: ReadTexels,
     from: [ReadRange; 2],
     /// No stream has written the bytes that it was read from.
     is_current: bool,
@@ -50,6 +49,10 @@ const MOST_TEXTURES: usize = 1024;
 pub(super) struct Surfaces {
     held: Vec<Held>,
     converted: Vec<Converted>,
+    /// Textures are converted on one thread.
+    pub(super) one_thread: bool,
+    /// Draws are observed, so that all elements of texels are.
+    pub(super) are_observed: bool,
     /// Bytes of all of their texels.
     size_bytes: usize,
     /// How often textures were asked for.
@@ -70,6 +73,14 @@ impl Surfaces {
             self.ranges.clear();
         }
         *self.ranges.entry(*words).or_insert_with(|| TextureWords::of(words).ok().map(|of| of.ranges()))
+    }
+
+    /// How draws read the texels of a texture of which a program's results have these elements.
+    pub(super) fn read(&self, words: &[u32; 7], compared: bool, elements: u8) -> ReadTexels {
+        if compared {
+            return ReadTexels::Compared;
+        }
+        if self.are_observed { ReadTexels::WHOLE } else { ReadTexels::of(words, elements) }
     }
 
     /// Writes the cached targets of a range back to memory.
@@ -125,9 +136,9 @@ impl Surfaces {
         &mut self,
         memory: &dyn GpuMemory,
         words: &[u32; 7],
-        compared: bool,
+        read: ReadTexels,
     ) -> Option<Arc<TextureImage>> {
-        let at = self.converted.iter().position(|of| of.words == *words && of.compared == compared)?;
+        let at = self.converted.iter().position(|of| of.words == *words && of.read == read)?;
         self.uses += 1;
         let of = &mut self.converted[at];
         of.last_use = self.uses;
@@ -135,7 +146,7 @@ impl Surfaces {
             of.is_old = false;
             return Some(of.image.clone());
         }
-        if of.from.iter().all(|part| part.is_held_by(memory)) || of.refresh(memory) {
+        if of.from.iter().all(|part| part.is_held_by(memory)) || of.refresh(memory, self.one_thread) {
             (of.is_current, of.is_old, of.own) = (true, false, of.owners(memory));
             return Some(of.image.clone());
         }
@@ -148,7 +159,7 @@ impl Surfaces {
     pub(super) fn keep_texture(
         &mut self,
         memory: &dyn GpuMemory,
-        (words, compared): ([u32; 7], bool),
+        (words, read): ([u32; 7], ReadTexels),
         ranges: [(u64, u64); 2],
         image: Arc<TextureImage>,
     ) {
@@ -167,7 +178,7 @@ impl Surfaces {
         let from = ranges.map(|range| ReadRange { range, bytes: of(range) });
         self.uses += 1;
         let (is_current, is_old, own) = (true, false, [None; 2]);
-        let mut new = Converted { words, compared, from, is_current, is_old, own, last_use: self.uses, image };
+        let mut new = Converted { words, read, from, is_current, is_old, own, last_use: self.uses, image };
         new.own = new.owners(memory);
         self.converted.push(new);
     }
@@ -188,23 +199,11 @@ impl Converted {
 
     /// Converts the parts again whose bytes have changed: drivers read whole pictures back after every small draw, and draw to one layer after the
     /// other.
-    fn refresh(&mut self, memory: &dyn GpuMemory) -> bool {
+    fn refresh(&mut self, memory: &dyn GpuMemory, one_thread: bool) -> bool {
         let Ok(words) = TextureWords::of(&self.words) else { return false };
-        let Ok(mut conversion) = words.conversion(self.compared) else { return false };
         let Some(image) = Arc::get_mut(&mut self.image) else { return false };
-        for part in words.parts() {
-            let source = &mut self.from[part.range];
-            let range = part.bytes.clone();
-            let Some(old) = source.bytes.get_mut(range.clone()) else { return false };
-            let Some(new) = memory.bytes(source.range.0 + range.start as u64, range.len() as u64) else { return false };
-            if *old != *new {
-                if words.convert_part(image, memory, &mut conversion, &part).is_err() {
-                    return false;
-                }
-                old.copy_from_slice(new);
-            }
-        }
-        true
+        let old = self.from.each_mut().map(|part| part.bytes.as_mut_slice());
+        words.refresh(image, memory, (self.read, one_thread), old)
     }
 }
 
@@ -261,7 +260,7 @@ mod tests {
         let (words, of) = loop {
             let words = words(&mut r);
             let Ok(of) = TextureWords::of(&words) else { continue };
-            let images = [0, 0x55, 0xaa, 0x33, 0x77].map(|by| of.converted(&filled(by), false).ok());
+            let images = [0, 0x55, 0xaa, 0x33, 0x77].map(|by| of.converted(&filled(by), ReadTexels::WHOLE, true).ok());
             let differ = |n: usize| images[n].is_some() && images[..n].iter().all(|other| *other != images[n]);
             if (0..images.len()).all(differ) {
                 break (words, of);
@@ -269,16 +268,16 @@ mod tests {
         };
         let mut memory = filled(0);
         let mut surfaces = Surfaces::default();
-        let before = of.converted(&memory, false).unwrap();
-        surfaces.keep_texture(&memory, (words, false), of.ranges(), Arc::new(before));
+        let before = of.converted(&memory, ReadTexels::WHOLE, true).unwrap();
+        surfaces.keep_texture(&memory, (words, ReadTexels::WHOLE), of.ranges(), Arc::new(before));
         let range = of.ranges()[0];
         let change = |surfaces: &mut Surfaces, memory: &mut Owned, by: u8| {
             surfaces.bring_back_all(memory);
             memory.bytes_mut(range.0, range.1).unwrap().fill(by);
         };
         let is_new = |surfaces: &mut Surfaces, memory: &Owned| {
-            let new = of.converted(memory, false).unwrap();
-            surfaces.texture(memory, &words, false).is_some_and(|kept| *kept == new)
+            let new = of.converted(memory, ReadTexels::WHOLE, true).unwrap();
+            surfaces.texture(memory, &words, ReadTexels::WHOLE).is_some_and(|kept| *kept == new)
         };
         change(&mut surfaces, &mut memory, 0x55);
         assert!(!is_new(&mut surfaces, &memory), "it was compared");
@@ -308,18 +307,19 @@ mod tests {
             for start in [0, 1 << 20] {
                 memory.insert(start, (0..1 << 20).map(|_| r.below(256) as u8).collect());
             }
-            let Ok(before) = of.converted(&memory, false) else { continue };
-            surfaces.keep_texture(&memory, (words, false), of.ranges(), Arc::new(before.clone()));
+            let Ok(before) = of.converted(&memory, ReadTexels::WHOLE, true) else { continue };
+            surfaces.keep_texture(&memory, (words, ReadTexels::WHOLE), of.ranges(), Arc::new(before.clone()));
             // The host writes a byte of level 0, and the texture is requested twice.
             surfaces.bring_back_all(&mut memory);
             let (start, bytes) = of.ranges()[0];
             if let Some(byte) = memory.bytes_mut(start + r.below(bytes as usize) as u64, 1) {
                 byte[0] ^= 0x80;
             }
-            let after = of.converted(&memory, false).unwrap_or_else(|e| panic!("case {case}: {e}"));
+            let after = of.converted(&memory, ReadTexels::WHOLE, true).unwrap_or_else(|e| panic!("case {case}: {e}"));
             for _ in 0..2 {
-                let kept =
-                    surfaces.texture(&memory, &words, false).unwrap_or_else(|| panic!("case {case}: it is gone"));
+                let kept = surfaces
+                    .texture(&memory, &words, ReadTexels::WHOLE)
+                    .unwrap_or_else(|| panic!("case {case}: it is gone"));
                 assert!(*kept == after, "case {case}: {of:?}");
             }
             followed += u32::from(before != after);

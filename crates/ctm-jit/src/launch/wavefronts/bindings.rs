@@ -1,7 +1,7 @@
 //! Direct access of fetches: textures and buffers that memory maps as arrays.
 
 use ctm_exec::r700::formats::{Format, keeps_single, unsigned_fraction};
-use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
+use ctm_exec::r700::resources::{Filter, MipFilter, NumberConstants, TextureKind, Wrap};
 use ctm_exec::r700::sample::{FACES, filtered_axes, is_cube};
 use ctm_exec::r700::texture::{self, Detail};
 use ctm_exec::r700::vertex::{VertexFetch, index_offset};
@@ -243,6 +243,8 @@ pub struct Levels<'a> {
     pub texels: usize,
     /// Its form of texels.
     pub form: TexelForm,
+    /// Where texels are [numbers](TexelForm::Number): the elements that are not the number.
+    pub constants: NumberConstants,
     /// Of each level: columns; its first texel, counted from there; texels of a slice, layer or face; then columns,
     /// rows and slices, layers or faces, as numbers.
     pub tables: [[u32; MOST_LEVELS]; 6],
@@ -259,25 +261,25 @@ pub enum TexelForm {
     Numbers,
     /// Four bytes ([`Memory::byte_texels`]).
     Bytes,
-    /// The first number, of a lookup that compares ([`Memory::first_numbers`]).
-    First,
+    /// One number ([`Memory::number_texels`]).
+    Number,
 }
 
 impl TexelForm {
-    /// That of a texture. `compares`: the lookup does.
-    fn of(memory: &dyn Memory, id: u8, compares: bool) -> Self {
-        match () {
-            () if compares && memory.first_numbers(id, 0).is_some() => Self::First,
-            () if memory.byte_texels(id, 0).is_some() => Self::Bytes,
-            () => Self::Numbers,
+    /// That of a texture, and its constants.
+    fn of(memory: &dyn Memory, id: u8) -> (Self, NumberConstants) {
+        if let Some(texels) = memory.number_texels(id, 0) {
+            return (Self::Number, texels.constants);
         }
+        let form = if memory.byte_texels(id, 0).is_some() { Self::Bytes } else { Self::Numbers };
+        (form, [None; 4])
     }
 
     /// Bytes of a texel.
     pub const fn bytes(self) -> usize {
         match self {
             Self::Numbers => 16,
-            Self::Bytes | Self::First => 4,
+            Self::Bytes | Self::Number => 4,
         }
     }
 
@@ -286,7 +288,7 @@ impl TexelForm {
         match self {
             Self::Numbers => memory.texels(id, level).map(bytemuck::cast_slice),
             Self::Bytes => memory.byte_texels(id, level).map(<[_]>::as_flattened),
-            Self::First => memory.first_numbers(id, level).map(bytemuck::cast_slice),
+            Self::Number => memory.number_texels(id, level).map(|texels| bytemuck::cast_slice(texels.numbers)),
         }
     }
 }
@@ -355,7 +357,7 @@ impl<'a> Levels<'a> {
         });
         let levels = usize::try_from(texture.levels).ok().filter(|levels| (1..=MOST_LEVELS).contains(levels))?;
         let id = inst.word0.resource_id;
-        let form = TexelForm::of(memory, id, texture::is_comparison(op));
+        let (form, constants) = TexelForm::of(memory, id);
         let texel_bytes = form.bytes();
         let mut slices: [&[u8]; MOST_LEVELS] = [&[]; MOST_LEVELS];
         for (level, slice) in (0..).zip(&mut slices).take(levels) {
@@ -420,6 +422,7 @@ impl<'a> Levels<'a> {
             first,
             texels,
             form,
+            constants,
             tables,
             axes: axes_of_levels,
             folds: folding,

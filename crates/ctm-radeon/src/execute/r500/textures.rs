@@ -81,7 +81,7 @@ impl Cache {
 /// Converts a texture. The second of two elements is an alpha, which sRGB leaves as it is.
 fn converted(words: &TextureWords, memory: &dyn GpuMemory) -> Result<TextureImage, Error> {
     if !words.surface.gamma || words.surface.format.data != DataFormat::Fmt8_8 {
-        return words.converted(memory, false);
+        return words.converted_to_bytes(memory);
     }
     let surface = Surface { gamma: false, ..words.surface };
     let mut image = TextureWords { surface, ..words.clone() }.image(memory, false)?;

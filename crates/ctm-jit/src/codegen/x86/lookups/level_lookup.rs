@@ -50,7 +50,11 @@ impl<'a> LevelLookup<'a> {
             what,
             detail,
             axes: filtered_axes(kind),
-            texture: LookupArray { array, are_bytes: levels.form == TexelForm::Bytes },
+            texture: LookupArray {
+                array,
+                are_bytes: levels.form == TexelForm::Bytes,
+                constants: (levels.form == TexelForm::Number).then_some(levels.constants),
+            },
             cube: is_cube(kind),
             flat: kind == TextureKind::TwoD,
             bends: levels.sampler.bends(),

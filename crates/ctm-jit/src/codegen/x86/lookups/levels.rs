@@ -6,7 +6,7 @@ use super::detail::Steps;
 use super::level_lookup::LevelLookup;
 use super::texels::Axis;
 use super::{Lanes, Looked, What};
-use crate::launch::wavefronts::bindings::{Levels, MOST_LEVELS, References, TexelForm};
+use crate::launch::wavefronts::bindings::{Levels, MOST_LEVELS, References};
 use crate::launch::wavefronts::wave::CUBE;
 use ctm_exec::float::{HALF, ONE, SIGN};
 use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind};
@@ -498,11 +498,7 @@ impl<S: Simd> Lanes<'_, S> {
     ) -> [S::V; 4] {
         let (s, sampler) = (self.s, &of.levels.sampler);
         let index = s.add_int(s.add_int(x, y), z);
-        let mut found = match of.levels.form {
-            // The others count for nothing.
-            TexelForm::First => [self.dwords::<4>(of.texture.array, index); 4],
-            TexelForm::Numbers | TexelForm::Bytes => self.whole(of.texture, index),
-        };
+        let mut found = self.whole(of.texture, index);
         if of.has_border {
             let beyond = s.either(s.either(beyond_x, beyond_y), beyond_z);
             found = each!(4, n => s.select(beyond, s.splat(sampler.border[n]), found[n]));

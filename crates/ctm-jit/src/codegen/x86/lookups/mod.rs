@@ -271,7 +271,7 @@ impl<S: Simd> Lanes<'_, S> {
         let (index, inside) = self.inside(s.add_int(self.at[0], s.splat(items.first)), s.splat(items.count));
         let found = if dwords == 4 && items.stride.is_multiple_of(16) {
             self.whole(
-                LookupArray { array: Array::of(items.bytes), are_bytes: false },
+                LookupArray { array: Array::of(items.bytes), are_bytes: false, constants: None },
                 s.mul_int(index, s.splat(items.stride / 16)),
             )
         } else {

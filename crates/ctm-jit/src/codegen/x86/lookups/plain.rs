@@ -46,7 +46,11 @@ pub(super) fn axes(levels: &Levels<'_>) -> Axes {
 #[inline(always)]
 pub(super) const fn lookup<const BYTES: bool>(of: LevelLookup<'_>) -> LevelLookup<'_> {
     LevelLookup {
-        texture: LookupArray { are_bytes: BYTES, ..of.texture },
+        texture: LookupArray {
+            are_bytes: BYTES,
+            constants: if BYTES { None } else { of.texture.constants },
+            ..of.texture
+        },
         unnormalised: [false; 3],
         what: What::Texels,
         axes: 2,

@@ -3,7 +3,7 @@
 use super::{Lanes, Looked};
 use crate::launch::wavefronts::bindings::{BYTES, Texels, folds};
 use ctm_exec::float::{HALF, INFINITY, NAN, ONE, SIGN};
-use ctm_exec::r700::resources::Wrap;
+use ctm_exec::r700::resources::{NumberConstants, Wrap};
 use ctm_exec::x1k::Form;
 use ctm_x86::simd::{Array, Simd, Whole, WholeBytes, each};
 
@@ -31,6 +31,8 @@ pub(super) struct LookupArray<'a> {
     pub array: Array<'a>,
     /// Texels are four bytes ([`BYTES`]), not four dwords.
     pub are_bytes: bool,
+    /// Texels are one dword: the elements that are not it ([`TexelForm::Number`](crate::launch::wavefronts::bindings::TexelForm::Number)).
+    pub constants: Option<NumberConstants>,
 }
 
 /// 1 / 255 and the rest of it: a byte's product with both, rounded once after their sum, is the byte divided by 255.
@@ -52,7 +54,7 @@ impl<'a, S: Simd> TexelArray<'a, S> {
             let wrap = texels.wrap[axis];
             Axis { wrap, folds: folds(sizes[axis], wrap), size, last, period, inverse }
         });
-        let of = LookupArray { array: Array::of(texels.bytes()), are_bytes: texels.form == BYTES };
+        let of = LookupArray { array: Array::of(texels.bytes()), are_bytes: texels.form == BYTES, constants: None };
         Self { texels, of, axes }
     }
 }
@@ -186,6 +188,10 @@ impl<S: Simd> Lanes<'_, S> {
     #[inline(always)]
     pub(super) fn whole(&self, of: LookupArray<'_>, index: S::V) -> [S::V; 4] {
         let s = self.s;
+        if let Some(constants) = of.constants {
+            let number = self.dwords::<4>(of.array, index);
+            return each!(4, n => constants[n].map_or(number, |bits| s.splat(bits)));
+        }
         if self.are_same(index) {
             let same = self.repeated(of, s.first_lane(index));
             return each!(4, channel => s.quad_lane(same, channel as u8));
@@ -213,6 +219,14 @@ impl<S: Simd> Lanes<'_, S> {
     #[inline(always)]
     pub(super) fn weighed(&self, of: LookupArray<'_>, corners: [S::V; 4], [across, down]: [S::V; 2]) -> [S::V; 4] {
         let s = self.s;
+        if let Some(constants) = of.constants {
+            let numbers = each!(4, n => self.dwords::<4>(of.array, corners[n]));
+            let number = self.weighed_once(numbers, across, down);
+            // Constants are weighed, too, as the reference does.
+            return each!(4, n => {
+                constants[n].map_or(number, |bits| self.weighed_once([s.splat(bits); 4], across, down))
+            });
+        }
         let [mut first, mut second, mut third, mut fourth] = [[0; 16]; 4];
         // Where the first and the last one are the same for all lanes, so are the others.
         let sums = if self.are_same(corners[0]) && self.are_same(corners[3]) {
@@ -257,6 +271,12 @@ impl<S: Simd> Lanes<'_, S> {
         };
         let found = self.channels(sums);
         each!(4, n => self.one_nan(found[n]))
+    }
+
+    /// One element of four corners, weighed.
+    #[inline(always)]
+    fn weighed_once(&self, at: [S::V; 4], across: S::V, down: S::V) -> S::V {
+        self.one_nan(self.mix(self.mix(at[0], at[1], across), self.mix(at[2], at[3], across), down))
     }
 
     /// The same for the lanes at one place of the quarters.
