@@ -32,9 +32,10 @@ pub(crate) fn run_with(ctm: &Path) -> Result<(), String> {
     if failed.is_empty() { Ok(()) } else { Err(format!("wrong examples: {}", failed.join(", "))) }
 }
 
-/// Builds the command in the profile of the tests; it lies beside this program.
+/// Builds the command in the profile and with the features of the tests; it lies beside this program. `--package` would select other features of its dependencies,
+/// and compile most of them once more.
 pub(crate) fn binary() -> Result<PathBuf, String> {
-    cargo("building ctm", &["build", "--package", "ctm-cli"], &[])?;
+    cargo("building ctm", &["build", "--workspace", "--bin", "ctm"], &[])?;
     let own = std::env::current_exe().map_err(|e| format!("the place of this program is unknown: {e}"))?;
     let ctm = own.with_file_name(format!("ctm{}", std::env::consts::EXE_SUFFIX));
     if ctm.is_file() { Ok(ctm) } else { Err(format!("{} is missing", ctm.display())) }

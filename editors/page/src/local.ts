@@ -16,9 +16,12 @@ class Engine {
   private number = 0;
   /** Of a worker that no question has reached. */
   private failure = "";
+  /** The engine, once it is compiled: then a question goes to its worker at once, before the page draws anything again. */
+  private compiled: WebAssembly.Module | null = null;
 
   constructor(private address: string, private module: Promise<WebAssembly.Module>, private files: UserFile[]) {
     this.worker = this.begun();
+    module.then((compiled) => { this.compiled = compiled; }, () => {});
   }
 
   /** Answers a message, after those that came before. */
@@ -70,8 +73,10 @@ class Engine {
     try {
       const worker = (this.worker ??= this.begun());
       // The engine reaches a worker before any question.
-      await this.module;
-      if (mine !== this.number) return this.next();
+      if (!this.compiled) {
+        await this.module;
+        if (mine !== this.number) return this.next();
+      }
       const broken = (text: string) => ended(() => {
         worker.terminate();
         this.worker = null;
@@ -94,10 +99,12 @@ class Engine {
     const worker = new Worker(this.address, { type: "module" });
     this.failure = "";
     worker.onerror = (event) => { event.preventDefault(); this.failure = event.message || "its script cannot be loaded"; };
-    this.module.then((module) => {
+    const give = (module: WebAssembly.Module) => {
       worker.postMessage({ module });
       if (this.files.length) worker.postMessage({ files: this.files });
-    }, () => {});
+    };
+    if (this.compiled) give(this.compiled);
+    else this.module.then(give, () => {});
     return worker;
   }
 }
