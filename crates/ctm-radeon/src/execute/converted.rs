@@ -46,7 +46,7 @@ const MOST_IN_CACHE: u64 = if cfg!(test) { 1 << 9 } else { 1 << 15 };
 const LEAST_PARALLEL: usize = if cfg!(test) { 1 << 8 } else { 1 << 16 };
 const PARTS_TOGETHER: usize = 4;
 
-/// What draws read of a texture's texels.
+/// The parts of texels that draws read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReadTexels {
     /// They only compare them: elements are in the order of memory.
