@@ -108,7 +108,6 @@ pub fn draw_watched(
     let RunningDraw {
         front: Front { mut counts, streams, inspection, drawn, .. },
         bands: Bands { mergers, whole, shaded, .. },
-        ..
     } = run;
     drawn.keep();
     counts.stream_primitives = [streams.needed, streams.stored];

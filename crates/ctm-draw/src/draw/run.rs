@@ -26,7 +26,6 @@ const CUT_TOGETHER: usize = 256;
 pub(crate) struct RunningDraw<'a, 't> {
     pub(crate) front: Front<'a, 't>,
     pub(crate) bands: Bands<'a, 't>,
-    waiting: Option<Ready>,
 }
 
 /// The stages before pixels.
@@ -45,7 +44,7 @@ pub(crate) struct Front<'a, 't> {
 
 impl<'a, 't> RunningDraw<'a, 't> {
     pub(crate) const fn new(front: Front<'a, 't>, bands: Bands<'a, 't>) -> Self {
-        Self { front, bands, waiting: None }
+        Self { front, bands }
     }
 
     /// Draws every instance.
@@ -53,69 +52,91 @@ impl<'a, 't> RunningDraw<'a, 't> {
         let state = self.front.state;
         let mut cutter = Cutter::new(state, self.front.bounds);
         cutter.inspection = self.front.inspection.take();
-        let mut primitives = Vec::new();
         // Without a vertex no number of instances takes time.
         let instances = if vertex_numbers(draw, &state.input).next().is_some() { draw.instances } else { 0 };
-        for instance in 0..instances {
-            let mut assembler = Assembler::new(draw.topology, state.raster.last_provokes, instance);
-            let mut vertices = vertex_numbers(draw, &state.input);
-            loop {
-                let vertex = vertices.next();
-                match vertex {
-                    Some(vertex) => {
-                        self.front.counts.indices += 1;
-                        assembler.push(vertex, &mut primitives);
+        let (mut begun, mut current) = (0, None);
+        // Replaces primitives by the next ones; returns whether more may follow.
+        let mut fill = |primitives: &mut Vec<Primitive>, indices: &mut u64| {
+            primitives.clear();
+            while primitives.len() < PRIMITIVES {
+                let Some((assembler, vertices)) = &mut current else {
+                    if begun == instances {
+                        return false;
                     }
-                    None => assembler.finish(&mut primitives),
+                    let assembler = Assembler::new(draw.topology, state.raster.last_provokes, begun);
+                    current = Some((assembler, vertex_numbers(draw, &state.input)));
+                    begun += 1;
+                    continue;
+                };
+                let mut is_over = true;
+                for vertex in vertices {
+                    *indices += 1;
+                    assembler.push(vertex, primitives);
+                    if primitives.len() >= PRIMITIVES {
+                        is_over = false;
+                        break;
+                    }
                 }
-                if primitives.len() >= PRIMITIVES {
-                    self.primitives(&primitives, &mut cutter)?;
-                    primitives.clear();
-                }
-                if vertex.is_none() {
-                    break;
+                if is_over {
+                    assembler.finish(primitives);
+                    current = None;
                 }
             }
-        }
-        let ended = self.primitives(&primitives, &mut cutter).and_then(|()| self.finish());
+            true
+        };
+        let ended = if state.geometry.is_some() {
+            self.geometry(&mut fill, &mut cutter)
+        } else {
+            self.batches(&mut fill, &mut cutter)
+        };
         self.front.counts.visible = cutter.visible;
         self.front.inspection = cutter.inspection.take();
         ended
     }
 
-    /// Draws the waiting pieces.
-    fn finish(&mut self) -> Result<(), DrawError> {
-        if let Some(ready) = self.waiting.take() {
-            self.bands.draw(&ready)?;
-            self.front.drawn.add(ready);
+    /// Draws primitives: their vertices run once each, then they are rasterised in order. While those of a batch are, vertices of the next one run.
+    fn batches(&mut self, fill: &mut Fill<'_>, cutter: &mut Cutter<'_>) -> Result<(), DrawError> {
+        let Self { front, bands } = self;
+        let (mut primitives, mut waiting, mut follow) = (Vec::new(), None, true);
+        let one_thread = front.one_thread;
+        while follow || waiting.is_some() {
+            let (last, is_next): (Option<Ready>, bool) = (waiting.take(), follow);
+            let overlap = last.is_some() && is_next && !one_thread;
+            let draw = || last.map(|ready| bands.draw(&ready).map(|()| ready)).transpose();
+            let mut next = || {
+                follow = fill(&mut primitives, &mut front.counts.indices);
+                front.next(&primitives, cutter)
+            };
+            // Both run even if the first fails: what is left after a fault does not depend on threads.
+            let (drawn, ready) = match is_next {
+                true if overlap => rayon::join(draw, next),
+                true => (draw(), next()),
+                false => (draw(), Ok(None)),
+            };
+            drawn?.into_iter().for_each(|ready| front.drawn.add(ready));
+            waiting = ready?;
         }
         Ok(())
     }
 
-    /// Draws these primitives: their vertices run once each, then they are rasterised in order.
-    fn primitives(&mut self, primitives: &[Primitive], cutter: &mut Cutter<'_>) -> Result<(), DrawError> {
-        if primitives.is_empty() {
-            return Ok(());
+    /// The same with a geometry program, which makes the primitives to be rasterised.
+    fn geometry(&mut self, fill: &mut Fill<'_>, cutter: &mut Cutter<'_>) -> Result<(), DrawError> {
+        let Self { front, bands } = self;
+        let (mut primitives, mut follow) = (Vec::new(), true);
+        while follow {
+            follow = fill(&mut primitives, &mut front.counts.indices);
+            if primitives.is_empty() {
+                break;
+            }
+            front.begin(&primitives)?;
+            front.geometry(&primitives, cutter, &mut |ready| bands.draw(&ready))?;
         }
-        let (front, bands) = (&mut self.front, &mut self.bands);
-        front.begin(primitives)?;
-        if front.state.geometry.is_some() {
-            return front.geometry(primitives, cutter, &mut |ready| bands.draw(&ready));
-        }
-        front.stream_output(primitives)?;
-        if front.one_thread || self.waiting.is_none() {
-            self.finish()?;
-            self.waiting = Some(self.front.ready(primitives, cutter)?);
-            return Ok(());
-        }
-        let last = self.waiting.take();
-        let draw = || last.map(|ready| bands.draw(&ready).map(|()| ready)).transpose();
-        let (drawn, ready) = rayon::join(draw, || front.ready(primitives, cutter));
-        drawn?.into_iter().for_each(|ready| front.drawn.add(ready));
-        self.waiting = Some(ready?);
         Ok(())
     }
 }
+
+/// Replaces primitives by the next ones of a draw, and counts indices; returns whether more may follow.
+type Fill<'f> = dyn FnMut(&mut Vec<Primitive>, &mut u64) -> bool + Send + 'f;
 
 impl Front<'_, '_> {
     /// Counts primitives that are to be drawn.
@@ -123,6 +144,16 @@ impl Front<'_, '_> {
         self.runner.goes_on("vertex")?;
         self.counts.primitives += primitives.len() as u64;
         Ok(())
+    }
+
+    /// Runs the vertices of primitives, and cuts these; `None` where there are none.
+    fn next(&mut self, primitives: &[Primitive], cutter: &mut Cutter<'_>) -> Result<Option<Ready>, DrawError> {
+        if primitives.is_empty() {
+            return Ok(None);
+        }
+        self.begin(primitives)?;
+        self.stream_output(primitives)?;
+        self.ready(primitives, cutter).map(Some)
     }
 
     /// Runs the geometry program for primitives; its output is streamed and passed to `tell` in order.
