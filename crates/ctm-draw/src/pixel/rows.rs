@@ -26,9 +26,27 @@ pub(crate) struct ShadeQuad {
     pub(crate) sample: Option<u8>,
 }
 
+/// The highest bit of each byte of a quad's masks, where its pixel is covered.
+#[inline]
+const fn covered_pixels(quad: &ShadeQuad) -> u32 {
+    const LOW: u32 = 0x7f7f_7f7f;
+    let masks = u32::from_le_bytes(quad.quad.masks);
+    (masks | (masks & LOW).wrapping_add(LOW)) & !LOW
+}
+
 /// The count of covered pixels of quads.
 pub(crate) fn count_covered(quads: &[ShadeQuad]) -> u64 {
-    quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count() as u64
+    quads.iter().map(|quad| u64::from(covered_pixels(quad).count_ones())).sum()
+}
+
+/// The lanes of covered pixels, as in [`ctm_exec::r700::Launch::covered`].
+pub(super) fn covered(quads: &[ShadeQuad]) -> Vec<u64> {
+    let four = |quad: &ShadeQuad| {
+        // Each byte becomes a bit.
+        let bits = covered_pixels(quad) >> 7;
+        u64::from((bits | bits >> 7 | bits >> 14 | bits >> 21) & 15)
+    };
+    quads.chunks(16).map(|quads| quads.iter().rev().fold(0, |set, quad| set << 4 | four(quad))).collect()
 }
 
 /// Where in the window a pixel's value is evaluated, in units.

@@ -2,7 +2,7 @@
 
 use crate::lanes::widely;
 pub(crate) use crate::pixel::exports::Exports;
-use crate::pixel::rows::{Mixed, Positioned, QuadElements, TOGETHER, Weighed, by_element, pixels, places};
+use crate::pixel::rows::{Mixed, Positioned, QuadElements, TOGETHER, Weighed, by_element, covered, pixels, places};
 pub(crate) use crate::pixel::rows::{Scratch, ShadeQuad, count_covered};
 use crate::program::{LaunchOutput, MOST_QUADS, Runner, StageMemory, X1kMemory, ints};
 use crate::setup::Weights;
@@ -38,15 +38,6 @@ fn place_of(quads: &[ShadeQuad], at: Position) -> Position {
 fn counts(quads: &[ShadeQuad], at: Position) -> bool {
     let quad = quads.get(at.i as usize / 2).map(|quad| &quad.quad);
     quad.is_some_and(|quad| quad.masks[(at.i % 2 + 2 * (at.j % 2)) as usize] != 0)
-}
-
-/// The lanes of covered pixels, as in [`Launch::covered`].
-fn covered(quads: &[ShadeQuad]) -> Vec<u64> {
-    let lanes = |quads: &[ShadeQuad]| {
-        let four = |quad: &ShadeQuad| (0..4).fold(0, |set, n| set | u64::from(quad.quad.masks[n] != 0) << n);
-        quads.iter().rev().fold(0, |set, quad| set << 4 | four(quad))
-    };
-    quads.chunks(16).map(lanes).collect()
 }
 
 /// The rows of those elements that are read, with their values.

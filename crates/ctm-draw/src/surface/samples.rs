@@ -76,14 +76,46 @@ pub(crate) struct Surface<'t> {
     /// Offsets of columns among tiles, computed on first use; of all bands.
     columns: Arc<OnceLock<Arc<[u32]>>>,
     /// Where rows lie, too: of each sample.
-    tiles: OnceLock<Arc<[Tiles]>>,
+    tiles: OnceLock<Arc<FoundTiles>>,
+}
+
+/// Where columns and rows of layer 0 lie among tiles.
+#[derive(Debug)]
+struct FoundTiles {
+    /// For each sample.
+    of_samples: Vec<Tiles>,
+    /// The bytes from the upper row of a quad to its lower one in all quads, whose columns are beside each other; of elements of 4 bytes and one sample.
+    quad_row: Option<u32>,
+}
+
+impl FoundTiles {
+    fn of(of_samples: Vec<Tiles>, layout: &Layout) -> Self {
+        let quad_row = match of_samples.as_slice() {
+            [tiles] if layout.element_bytes == 4 => quad_row(tiles),
+            _ => None,
+        };
+        Self { of_samples, quad_row }
+    }
+}
+
+/// See [`FoundTiles::quad_row`]. The first row is even.
+fn quad_row(tiles: &Tiles) -> Option<u32> {
+    let within = tiles.tile_bytes.wrapping_sub(1);
+    let &[upper, lower, ..] = &*tiles.rows else { return None };
+    let row = upper ^ lower;
+    // Bits of a tile that some even column or row has: those in which a quad's second ones differ have to be free, so that they add up.
+    let used = |all: &[u32]| all.iter().step_by(2).fold(0, |used, at| used | at & within);
+    let is_free = |bits: u32| bits & !within == 0 && (used(&tiles.columns) | used(&tiles.rows)) & bits == 0;
+    let differ = |all: &[u32], by: u32| all.as_chunks::<2>().0.iter().all(|[even, odd]| even ^ odd == by);
+    let beside = row & 4 == 0 && is_free(4) && is_free(row);
+    (beside && differ(&tiles.columns, 4) && differ(&tiles.rows, row)).then_some(row)
 }
 
 /// The inputs of the tiles of a surface: the arrangement, the slice, the first row and its byte, and the count of bytes.
 type TilesKey = (Layout, u32, u32, u64, usize);
 
 /// Tiles of the surfaces of earlier draws: draws that follow each other mostly have the same targets.
-static TILES: LazyLock<Mutex<HashMap<TilesKey, Arc<[Tiles]>>>> = LazyLock::new(Mutex::default);
+static TILES: LazyLock<Mutex<HashMap<TilesKey, Arc<FoundTiles>>>> = LazyLock::new(Mutex::default);
 
 /// Most of them.
 const MOST_TILES: usize = 512;
@@ -129,7 +161,7 @@ impl<'t> Surface<'t> {
             if let Some(rows) = &self.rows {
                 return Some(rows.place(x, y, sample));
             }
-            if let Some(tiles) = self.tiles.get().and_then(|tiles| tiles.get(sample as usize))
+            if let Some(tiles) = self.tiles.get().and_then(|tiles| tiles.of_samples.get(sample as usize))
                 && let Some(offset) = tiles.offset(x as u32, (y as u32).wrapping_sub(self.first_row))
             {
                 return Some(self.first_byte + u64::from(offset));
@@ -161,7 +193,7 @@ impl<'t> Surface<'t> {
             let first = rows.place(x, y, 0).wrapping_sub(self.first_byte) as usize;
             [first, first.wrapping_add(rows.row as usize)]
         } else {
-            let Some(tiles) = self.tiles.get().and_then(|tiles| tiles.first()) else { return false };
+            let Some(tiles) = self.tiles.get().and_then(|tiles| tiles.of_samples.first()) else { return false };
             let row = (y as u32).wrapping_sub(self.first_row);
             let (first, second) = (tiles.offset(x as u32, row), tiles.offset(x as u32, row.wrapping_add(1)));
             let (Some(first), Some(second)) = (first, second) else { return false };
@@ -210,7 +242,7 @@ impl<'t> Surface<'t> {
         // In depth order, the samples of a pixel lie side by side.
         let is_spread = self.layout.depth_order && self.layout.samples > 1;
         let most = if self.rows.is_some() || is_spread { 1 } else { most };
-        let tiles = self.tiles.get().and_then(|tiles| tiles.get(sample as usize));
+        let tiles = self.tiles.get().and_then(|tiles| tiles.of_samples.get(sample as usize));
         let row = tiles.and_then(|tiles| tiles.rows.get(y.cast_unsigned().wrapping_sub(self.first_row) as usize));
         let known = tiles.zip(row.copied());
         let mut done = 0;
@@ -297,7 +329,7 @@ impl<'t> Surface<'t> {
     /// Begins to load the block of layer 0 at this place, if [`Self::find_tiles`] knows it. Tiles lie in an order that processors do not foresee.
     #[inline]
     pub(crate) fn prefetch_block(&self, [x, y]: [i32; 2]) {
-        if let Some(tiles) = self.tiles.get().and_then(|tiles| tiles.first())
+        if let Some(tiles) = self.tiles.get().and_then(|tiles| tiles.of_samples.first())
             && let Some(offset) = tiles.offset(x as u32, (y as u32).wrapping_sub(self.first_row))
         {
             prefetch(self.bytes, offset as usize, LANES * self.layout.element_bytes as usize);
@@ -334,7 +366,7 @@ impl<'t> Surface<'t> {
             return Some(Lines { bytes, pitch, height, tiles: None });
         }
         self.find_tiles();
-        let [tiles] = &**self.tiles.get()? else { return None };
+        let [tiles] = self.tiles.get()?.of_samples.as_slice() else { return None };
         let tiles = tiles.clone();
         Some(Lines { bytes: self.bytes, pitch, height: tiles.rows.len() as u32, tiles: Some(tiles) })
     }
@@ -355,18 +387,13 @@ impl<'t> Surface<'t> {
             u32::try_from(rows.row).ok()?
         } else {
             self.find_tiles();
-            let tiles = self.tiles.get()?.first()?;
-            let [upper, lower, ..] = *tiles.rows else { return None };
-            let (row, end) = (upper ^ lower, u32::try_from(self.bytes.len()).unwrap_or(u32::MAX));
+            let found = self.tiles.get()?;
+            let (tiles, row) = (found.of_samples.first()?, found.quad_row?);
+            let last = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX).checked_sub(row)?.checked_sub(8)?;
             for [x, y] in quads {
                 let (x, y) = (x.cast_unsigned() as usize, y.cast_unsigned().wrapping_sub(self.first_row) as usize);
-                let (&[left, right], &[upper, lower]) =
-                    (tiles.columns.get(x..)?.first_chunk()?, tiles.rows.get(y..)?.first_chunk()?);
-                let first = tiles.folded(left, upper);
-                let is_regular = tiles.folded(right, upper) == first.wrapping_add(4)
-                    && tiles.folded(left, lower) == first.wrapping_add(row)
-                    && tiles.folded(right, lower) == first.wrapping_add(row).wrapping_add(4);
-                if !is_regular || end.checked_sub(row)?.checked_sub(8)? < first {
+                let first = tiles.folded(*tiles.columns.get(x)?, *tiles.rows.get(y)?);
+                if x & 1 == 1 || y & 1 == 1 || last < first {
                     return None;
                 }
                 columns.extend([first, first + 4]);
@@ -385,7 +412,7 @@ impl<'t> Surface<'t> {
                 if let Some(tiles) = known().get(&key) {
                     return Arc::clone(tiles);
                 }
-                let tiles: Arc<[Tiles]> = self.tiles().into();
+                let tiles = Arc::new(FoundTiles::of(self.tiles(), &self.layout));
                 let mut known = known();
                 if known.len() >= MOST_TILES {
                     known.clear();
@@ -448,7 +475,7 @@ mod tests {
 
     #[test]
     fn samples_lie_where_the_layout_says() {
-        let (mut tiled, mut blocks) = (0, 0);
+        let (mut tiled, mut blocks, mut quads) = (0, 0, 0);
         for (mode, element_bytes, samples) in [ArrayMode::Linear, ArrayMode::Tiled1d, ArrayMode::Tiled2d]
             .into_iter()
             .flat_map(|mode| [1, 2, 4, 8, 16].map(|bytes| (mode, bytes)))
@@ -468,7 +495,7 @@ mod tests {
                 let of_band = layout.height / rows.len() as u32;
                 for (n, band) in (0u32..).zip(&mut rows) {
                     band.find_tiles();
-                    tiled += band.tiles.get().map_or(0, |tiles| tiles.len());
+                    tiled += band.tiles.get().map_or(0, |tiles| tiles.of_samples.len());
                     if samples == 1 {
                         let first = (n * of_band) as i32;
                         for (x, y) in (first..first + of_band as i32).map(|y| (5 + y % 9, y)) {
@@ -485,7 +512,22 @@ mod tests {
                             }
                         }
                     }
-                    for (x, y) in (n * of_band..(n + 1) * of_band).flat_map(|y| (0..pitch).map(move |x| (x, y))) {
+                    let all = || (n * of_band..(n + 1) * of_band).flat_map(|y| (0..pitch).map(move |x| (x, y)));
+                    let of_quads: Vec<(u32, u32)> = all().filter(|(x, y)| x % 2 == 0 && y % 2 == 0).collect();
+                    let found = band.tiles_of_quads(of_quads.iter().map(|&(x, y)| [x as i32, y as i32]));
+                    if let Some(tiles) = found {
+                        let in_lines =
+                            if band.rows.is_some() { layout.offset(0, n * of_band, 1, 0) } else { band.first_byte };
+                        for (number, &(x, y)) in of_quads.iter().enumerate() {
+                            for (column, row) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+                                let place = tiles.folded(tiles.columns[2 * number + column], tiles.rows[row]);
+                                let expected = layout.offset(x + column as u32, y + row as u32, 1, 0);
+                                assert_eq!(u64::from(place) + in_lines, expected, "{layout:?} {x} {y}");
+                            }
+                        }
+                        quads += 1;
+                    }
+                    for (x, y) in all() {
                         if let (0, 0, 1) = (x % 8, y % 4, samples)
                             && let Some(lanes) = band.lanes(Shape::Block, [x as i32, y as i32], 0, LANES)
                         {
@@ -504,5 +546,6 @@ mod tests {
         }
         assert!(tiled > 100, "{tiled} arrangements of samples were folded");
         assert!(blocks > 100, "{blocks} blocks lay together");
+        assert!(quads > 10, "places of quads in {quads} bands");
     }
 }

@@ -14,23 +14,24 @@ pub(super) struct Apart {
 }
 
 impl Apart {
-    /// The first quads at each place, and the others, both in order.
-    pub(super) fn split(&mut self, quads: &[ShadeQuad]) -> [Vec<ShadeQuad>; 2] {
+    /// Leaves the first quads at each place, and returns the others, both in order.
+    pub(super) fn split(&mut self, quads: &mut Vec<ShadeQuad>) -> Vec<ShadeQuad> {
         self.search = self.search.wrapping_add(1);
         if self.slots.is_empty() || self.search == 0 {
             self.slots = vec![0; SLOTS];
             self.search = 1;
         }
-        let [mut first, mut others] = [Vec::with_capacity(quads.len()), Vec::new()];
-        for (number, quad) in quads.iter().enumerate() {
+        let (mut others, mut number) = (Vec::new(), 0);
+        quads.retain(|quad| {
+            number += 1;
             // More quads would fill the table.
-            if number < SLOTS / 2 && self.takes(quad) {
-                first.push(*quad);
-            } else {
+            let is_first = number <= SLOTS / 2 && self.takes(quad);
+            if !is_first {
                 others.push(*quad);
             }
-        }
-        [first, others]
+            is_first
+        });
+        others
     }
 
     /// Marks the place of a quad; returns whether it was free.
@@ -69,9 +70,9 @@ mod tests {
         let mut apart = Apart::default();
         let mut left = quads;
         for setup in 0..3 {
-            let [first, others] = apart.split(&left);
-            assert_eq!(first.len(), 100);
-            assert!(first.iter().all(|quad| quad.setup == setup));
+            let others = apart.split(&mut left);
+            assert_eq!(left.len(), 100);
+            assert!(left.iter().all(|quad| quad.setup == setup));
             left = others;
         }
         assert!(left.is_empty());

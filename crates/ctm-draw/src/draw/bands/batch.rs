@@ -413,25 +413,28 @@ impl Batch<'_, '_, '_, '_> {
         let keeps = merger.keeps().filter(|_| is_late);
         let least = if all { LEAST_MERGED } else { PER_LAUNCH / 2 + 1 };
         while quads.len() >= least {
-            let [now, later] = self.apart.split(quads);
-            if now.len() < LEAST_MERGED {
+            let later = self.apart.split(quads);
+            let survivors = is_late.then(|| no_lanes(quads));
+            let merger = Some(&mut self.mergers[0]).filter(|_| quads.len() >= LEAST_MERGED);
+            let Some((window, epilogues)) = merger.and_then(|merger| merger.window_of_quads(quads)) else {
+                // At each place they are still in order.
+                quads.extend(later);
                 return Ok(());
-            }
-            let survivors = is_late.then(|| no_lanes(&now));
-            let Some((window, epilogues)) = self.mergers[0].window_of_quads(&now) else { return Ok(()) };
+            };
             let output = LaunchOutput { window, epilogues, keeps: keeps.as_ref(), survivors: survivors.as_deref() };
             shader
-                .run_merged((&now, pieces, over.vertices), &mut self.scratch, output)
+                .run_merged((quads, pieces, over.vertices), &mut self.scratch, output)
                 .map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
-            self.count_shaded(&now);
+            self.count_shaded(quads);
             match survivors {
                 Some(survivors) => {
                     let left = survivors.into_iter().map(|lanes| u64::from(lanes.into_inner().count_ones())).sum();
                     self.mergers[0].count(left);
                 }
-                None => self.mergers[0].count_written(&now),
+                None => self.mergers[0].count_written(quads),
             }
-            *quads = later;
+            quads.clear();
+            quads.extend(later);
         }
         Ok(())
     }
