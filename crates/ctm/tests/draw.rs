@@ -221,7 +221,7 @@ fn references_are_compared_in_the_format_of_the_texture() {
         std::fs::write(directory.join("compare.psh"), program).unwrap();
         let text = format!(
             r#"size = [8, 8]
-            programs = ["{}", "compare.psh"]
+            programs = ['{}', "compare.psh"]
             mesh = "quad"
             [constants]
             mvp = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
