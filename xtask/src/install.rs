@@ -104,7 +104,8 @@ const COMPLETIONS: &[(&str, &str)] = &[
 
 /// Installs the command, its manual pages and completions; returns the command's path.
 fn install_command(prefix: &Path, profile: Profile, alone: bool) -> Result<PathBuf, String> {
-    if profile == Profile::Release {
+    // The build has linked it with its symbols, which is the same as here if they go to a file of their own.
+    if profile == Profile::Release && (alone || !profile.splits()) {
         link_command(alone, profile)?;
     }
     let built = profile.binary();

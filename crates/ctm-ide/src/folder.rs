@@ -15,8 +15,8 @@ const LOCK: &str = ".in-use";
 #[derive(Debug)]
 pub struct TemporaryFolder {
     path: PathBuf,
-    /// Locked until it is closed.
-    _lock: File,
+    /// Locked until it is closed; none afterwards.
+    lock: Option<File>,
 }
 
 impl TemporaryFolder {
@@ -45,7 +45,7 @@ impl TemporaryFolder {
                         _ => Ok(file),
                     });
                     return match lock {
-                        Ok(lock) => Ok(Self { path, _lock: lock }),
+                        Ok(lock) => Ok(Self { path, lock: Some(lock) }),
                         Err(error) => {
                             // Undeletable entries stay.
                             let _ = fs::remove_dir_all(&path);
@@ -66,6 +66,8 @@ impl TemporaryFolder {
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
+        // Windows keeps a folder as long as a file of it is open.
+        self.lock = None;
         // The next process that makes one removes the rest.
         let _ = fs::remove_dir_all(&self.path);
     }

@@ -204,8 +204,9 @@ fn streams() {
     let ran = engines.iter().map(Engines::streams_run).reduce(|a, b| a.iter().zip(b).map(|(a, b)| a + b).collect());
     let ran = ran.unwrap_or_default();
     assert!(ran.iter().all(|n| *n == ran[0]), "{ran:?}: back ends take different launches for streams");
-    // On 64-bit ARM a stream with a result below the range is done again, and not as a stream.
-    let least = if cfg!(target_arch = "aarch64") { 1 } else { tried * 2 / 5 + 1 };
+    // On 64-bit ARM a stream with a result below the range is done again, and not as a stream. Of the first 15 programs, all that an emulator tries, two are streams.
+    let is_any = cfg!(target_arch = "aarch64") || ctm_testkit::in_emulator();
+    let least = if is_any { 1 } else { tried * 2 / 5 + 1 };
     assert!(tried == 1 || ran.iter().all(|&n| n >= least), "{ran:?} of {tried} ran as streams");
 }
 

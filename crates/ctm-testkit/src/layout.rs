@@ -81,13 +81,17 @@ pub fn check_folder(manifest_dir: &str, folder: &str, groups: &[&[&str]]) -> usi
     arrows
 }
 
-/// The text of each file of `src` with its path there, without comments and unit tests.
+/// The text of each file of `src` with its path there, parted by `/` on every system, without comments and unit tests.
 pub fn sources(manifest_dir: &str) -> Vec<(String, String)> {
     let src = Path::new(manifest_dir).join("src");
     let mut all = Vec::new();
     files(&src, &mut all);
     all.iter()
-        .map(|(path, text)| (Path::new(path).strip_prefix(&src).unwrap().display().to_string(), code(text)))
+        .map(|(path, text)| {
+            let within = Path::new(path).strip_prefix(&src).unwrap();
+            let parts: Vec<_> = within.iter().map(|part| part.to_str().unwrap()).collect();
+            (parts.join("/"), code(text))
+        })
         .collect()
 }
 

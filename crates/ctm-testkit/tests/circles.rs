@@ -76,7 +76,7 @@ fn uses_are_found() {
     }
     let found = circles::arrows(&folder);
     fs::remove_dir_all(&folder).unwrap();
-    let short = |path: &str| path.rsplit("/").next().unwrap().to_owned();
+    let short = |path: &str| path.rsplit(['/', '\\']).next().unwrap().to_owned();
     let mut found: Vec<_> = found.iter().map(|((from, to), names)| (short(from), short(to), names.len())).collect();
     let wanted = [
         ("a.rs", "mod.rs", 2),

@@ -221,7 +221,7 @@ fn references_are_compared_in_the_format_of_the_texture() {
         std::fs::write(directory.join("compare.psh"), program).unwrap();
         let text = format!(
             r#"size = [8, 8]
-            programs = ["{}", "compare.psh"]
+            programs = ['{}', "compare.psh"]
             mesh = "quad"
             [constants]
             mvp = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
@@ -238,7 +238,8 @@ fn references_are_compared_in_the_format_of_the_texture() {
             [[draw]]
             depth_test = "always"
             "#,
-            root().join("examples/draw/cube/cube.vsh").display()
+            // With its drive on Windows, where the folder may be on another one.
+            std::path::absolute(root().join("examples/draw/cube/cube.vsh")).unwrap().display()
         );
         let mut drawing = Drawing::parse(&text, "job", &directory).unwrap();
         for engine in [EngineKind::Interp, EngineKind::Jit] {

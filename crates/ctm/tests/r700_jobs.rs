@@ -245,7 +245,8 @@ fn what_is_missing_or_wrong_is_told_before_anything_runs() {
         let job = format!("{first}{at}program = {rest}");
         let error = d.job(&job).and_then(|job| job.check().map(|_| ())).expect_err(text);
         let here = d.0.display().to_string();
-        let found: Vec<String> = messages(&error).iter().map(|m| m.replace(&here, "dir")).collect();
+        let found: Vec<String> =
+            messages(&error).iter().map(|m| m.replace(&here, "dir").replace("dir\\", "dir/")).collect();
         assert_eq!(found, *expected, "{text}");
     }
 }

@@ -103,7 +103,10 @@ impl Local {
         }
         let mut names = Vec::new();
         for path in opened {
-            let name = path.strip_prefix(self.files.path()).unwrap_or(&path).display().to_string();
+            let within = path.strip_prefix(self.files.path()).unwrap_or(&path);
+            // As the user has named it, on every system.
+            let parts: Vec<_> = within.iter().map(|part| part.to_string_lossy()).collect();
+            let name = parts.join("/");
             self.entries.retain(|known| known.name != name);
             self.entries.insert(0, PageEntry::own(name.clone(), path));
             names.push(name);

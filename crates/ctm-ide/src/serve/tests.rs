@@ -260,7 +260,7 @@ fn jobs_name_files_of_their_folder_or_of_one_that_is_allowed() {
     std::fs::create_dir_all(&own).unwrap();
     std::fs::write(all.join("secret.x1k"), "the secret is 12345\n").unwrap();
     std::fs::write(own.join("a.x1k"), "mov o0, r0\n").unwrap();
-    let text = |program: &str| format!("program = \"{program}\"\ndomain = [0, 0, 7, 7]\n[[output]]\nslot = 0\n");
+    let text = |program: &str| format!("program = '{program}'\ndomain = [0, 0, 7, 7]\n[[output]]\nslot = 0\n");
     let job = own.join("job.toml");
     std::fs::write(&job, text("a.x1k")).unwrap();
     let ask = |server: &Running, program: &str| {
