@@ -29,12 +29,13 @@ fn no_module_uses_a_later_one() {
 /// The parts of an R500 lie below the device and its draws above it, in one folder.
 #[test]
 fn files_of_folders_have_an_order() {
-    let execute: [&[&str]; 20] = [
+    let execute: [&[&str]; 21] = [
         &["memory"],
         &["registers"],
         &["set"],
         &["state"],
         &["textures"],
+        &["untile"],
         &["converted"],
         &["numbering"],
         &["programs"],

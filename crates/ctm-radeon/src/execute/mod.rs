@@ -7,7 +7,8 @@
 //! | `state` | from registers to the state of a draw |
 //! | `resources` | from registers to the resources of programs, and to targets |
 //! | `textures` | textures and samplers, of the words of resources |
-//! | `converted` | their texels, converted |
+//! | `untile` | elements of tiles as rows |
+//! | `converted` | texels, converted |
 //! | `programs` | programs in memory: where they end, their resources |
 //! | `surfaces` | targets that are cached between draws; converted textures |
 //! | `outline` | draws as values: calls, lines of a list, pictures of targets |
@@ -46,6 +47,7 @@ mod state;
 mod submit;
 mod surfaces;
 mod textures;
+mod untile;
 
 pub use crate::registers::resource::{VALID_BUFFER, VALID_TEXTURE, kind_of};
 pub use device::{Deadline, Device, DrawOptions, Problem};
