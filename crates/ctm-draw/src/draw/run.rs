@@ -107,7 +107,7 @@ impl<'a, 't> RunningDraw<'a, 't> {
                 follow = fill(&mut primitives, &mut front.counts.indices);
                 front.next(&primitives, cutter)
             };
-            // Both run even if the first fails: what is left after a fault does not depend on threads.
+            // Both run even if the first fails, so that the state after a fault does not depend on the number of threads.
             let (drawn, ready) = match is_next {
                 true if overlap => rayon::join(draw, next),
                 true => (draw(), next()),
