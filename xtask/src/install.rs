@@ -104,7 +104,7 @@ const COMPLETIONS: &[(&str, &str)] = &[
 
 /// Installs the command, its manual pages and completions; returns the command's path.
 fn install_command(prefix: &Path, profile: Profile, alone: bool) -> Result<PathBuf, String> {
-    // The build has linked it with its symbols, which is the same as here if they go to a file of their own.
+    // Where symbols go to a file of their own, the build has linked the command with them already.
     if profile == Profile::Release && (alone || !profile.splits()) {
         link_command(alone, profile)?;
     }

@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 /// Bits of the four elements of a texel.
 type Texel = [u32; 4];
 
-/// The elements of a texture's texels that are one number each: the same bits in all texels, or the number where there are none.
+/// The four elements of texels that are one number each: `Some` bits that all texels share, or `None` for the number.
 pub type NumberConstants = [Option<u32>; 4];
 
 /// Texels of a level that are one number each, slice by slice, row by row.

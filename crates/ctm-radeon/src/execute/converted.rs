@@ -43,7 +43,7 @@ struct ViewElements {
 /// The most texels whose dwords fit a cache of 512 KB: to convert bytes at each lookup takes longer than to load from there, but not as long as from elsewhere.
 const MOST_IN_CACHE: u64 = if cfg!(test) { 1 << 9 } else { 1 << 15 };
 
-/// Bytes or texels from which on several threads convert, and the parts that one of them takes at least.
+/// The number of bytes or texels from which on several threads convert, and the least number of parts for one of them.
 const LEAST_PARALLEL: usize = if cfg!(test) { 1 << 8 } else { 1 << 16 };
 const PARTS_TOGETHER: usize = 4;
 

@@ -51,7 +51,7 @@ pub(super) struct Surfaces {
     converted: Vec<Converted>,
     /// Textures are converted on one thread.
     pub(super) one_thread: bool,
-    /// Draws are observed, so that all elements of texels are.
+    /// A debugger or checker observes draws, and may show all elements of texels.
     pub(super) are_observed: bool,
     /// Bytes of all of their texels.
     size_bytes: usize,
@@ -75,7 +75,7 @@ impl Surfaces {
         *self.ranges.entry(*words).or_insert_with(|| TextureWords::of(words).ok().map(|of| of.ranges()))
     }
 
-    /// How draws read the texels of a texture of which a program's results have these elements.
+    /// The part of a texture's texels that draws read, by the elements that a program's lookups return.
     pub(super) fn read(&self, words: &[u32; 7], compared: bool, elements: u8) -> ReadTexels {
         if compared {
             return ReadTexels::Compared;
