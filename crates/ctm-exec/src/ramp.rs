@@ -102,6 +102,12 @@ impl Ramp {
         Single(self.of.map(|x| x as f32))
     }
 
+    /// The bits of all values, if they are numbers that are the same in every column and row.
+    pub fn constant(&self) -> Option<u32> {
+        let stays = !self.bits && self.of[1..].iter().all(|&change| change == 0.0);
+        stays.then(|| self.rounded([0; 2], 1.0))
+    }
+
     /// The sum of the column and row steps. It starts from -0, the neutral element of addition: so a sum with it is -0 only where the whole is.
     pub fn offset(&self, by: [u32; 2]) -> f32 {
         Self { of: [-0.0, self.of[1], self.of[2]], ..*self }.single().at(by)
@@ -147,9 +153,40 @@ impl Single {
 
 /// The largest power of two, from 1 down to one that leaves room above the smallest normal number, of which all are multiples.
 fn unit(of: [f64; 3]) -> Option<f64> {
-    let least = f64::from(f32::MIN_POSITIVE.sqrt());
-    let halves = std::iter::successors(Some(1.0), |unit| Some(unit / 2.0)).take_while(|&unit| unit > least);
-    of.iter()
-        .all(|x| x.is_finite())
-        .then(|| halves.into_iter().find(|unit| of.iter().all(|x| (x / unit).fract() == 0.0)))?
+    // The place of the lowest bit that is set: a double's last bit is worth 2^-1074 times two to its exponent field less one.
+    let lowest = |x: &f64| {
+        let (field, fraction) = ((x.to_bits() >> 52 & 0x7ff) as i32, x.to_bits() & ((1 << 52) - 1));
+        let digits = if field == 0 { fraction } else { fraction | 1 << 52 };
+        if digits == 0 { 0 } else { field.max(1) - 1075 + digits.trailing_zeros().cast_signed() }
+    };
+    let power = of.iter().map(lowest).min().unwrap_or(0).min(0);
+    (of.iter().all(|x| x.is_finite()) && power > LEAST_UNIT).then(|| f64::from_bits(((1023 + power) as u64) << 52))
+}
+
+/// The power of two that units have to exceed: the square root of the smallest normal number in single precision.
+const LEAST_UNIT: i32 = (f32::MIN_EXP - 1) / 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Truth: each power of two, tried one by one.
+    #[test]
+    fn the_unit_is_the_largest_power_of_two_of_which_all_are_multiples() {
+        let least = f64::from(f32::MIN_POSITIVE.sqrt());
+        let tried = |of: [f64; 3]| {
+            let halves = std::iter::successors(Some(1.0), |unit| Some(unit / 2.0)).take_while(|&unit| unit > least);
+            let mut fitting = halves.into_iter().filter(|unit| of.iter().all(|x| (x / unit).fract() == 0.0));
+            if of.iter().all(|x| x.is_finite()) { fitting.next() } else { None }
+        };
+        let odd = [0.0, -0.0, 1.0, -3.0, 0.1, 1e30, f64::MIN_POSITIVE, 5e-324, f64::INFINITY, f64::NAN, 0.7e-19];
+        let powers = (0..140).map(|n| 5.0 * f64::powi(0.5, n));
+        let values: Vec<f64> = odd.into_iter().chain(powers).collect();
+        for (n, &a) in values.iter().enumerate() {
+            for &b in &values {
+                let of = [a, b, values[(7 * n + 3) % values.len()]];
+                assert_eq!(unit(of), tried(of), "{of:?}");
+            }
+        }
+    }
 }

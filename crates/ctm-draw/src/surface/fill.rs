@@ -92,7 +92,8 @@ impl Pattern {
 }
 
 /// The byte ranges of a tile of 8x8 pixels, counted from its first element of a sample: their starts and lengths.
-struct Runs {
+#[derive(Debug)]
+pub(super) struct Runs {
     sample: u32,
     runs: Vec<[u32; 2]>,
 }
@@ -143,10 +144,15 @@ impl Surface<'_> {
             }
             return;
         }
+        if let Some(rows) = self.whole_rows(top, spans, layer) {
+            pattern.store(rows);
+            return;
+        }
         self.find_tiles();
         // Fewer rows have no whole tile.
         let has_tiles = self.layout.mode != ArrayMode::Linear && spans.len() >= TILE as usize;
-        let runs = if has_tiles { self.runs() } else { Vec::new() };
+        let found = self.tiles.get().filter(|_| has_tiles).cloned();
+        let runs = found.as_ref().map_or(&[][..], |found| found.runs.get_or_init(|| self.runs()));
         strips(top, spans, !runs.is_empty(), |Strip { y, spans, tiles }| {
             for x in (tiles[0]..tiles[1]).step_by(TILE as usize) {
                 // Tiles lie in an order that processors do not foresee.
@@ -154,7 +160,7 @@ impl Surface<'_> {
                 for of in runs.iter().filter(|_| soon < tiles[1]) {
                     self.each_run(of, [soon, y], layer, |bytes, at, length| prefetch(bytes, at, length));
                 }
-                for of in &runs {
+                for of in runs {
                     self.each_run(of, [x, y], layer, |bytes, at, length| {
                         if let Some(run) = bytes.get_mut(at..at.saturating_add(length)) {
                             pattern.store(run);
@@ -172,6 +178,20 @@ impl Surface<'_> {
                 }
             }
         });
+    }
+
+    /// The bytes of all samples of rows, if the spans cover these from the first column to the last one, and they are contiguous.
+    fn whole_rows(&mut self, top: i32, spans: &[[i32; 2]], layer: u32) -> Option<&mut [u8]> {
+        let (pitch, top) = (i32::try_from(self.layout.pitch).ok()?, u32::try_from(top).ok()?);
+        if !spans.iter().all(|&[left, right]| left <= 0 && right >= pitch) {
+            return None;
+        }
+        let bottom =
+            top.checked_add(u32::try_from(spans.len()).ok()?).filter(|&bottom| bottom <= self.layout.height)?;
+        let of_layer = u64::from(self.slices[0] + layer) * self.layout.slice_bytes();
+        let place = |row: u32| (of_layer + self.layout.bytes_of_rows(row)?).checked_sub(self.first_byte);
+        let [begin, end] = [place(top)?, place(bottom)?].map(|place| place as usize);
+        self.bytes.get_mut(begin..end)
     }
 
     /// Gives the bytes of the surface, and the beginning and length of each run of a tile.
@@ -212,8 +232,9 @@ mod tests {
     /// Truth: each sample where the layout says, one by one.
     #[test]
     fn fills_change_the_samples_of_their_pixels_alone() {
-        let spans: Vec<[i32; 2]> =
+        let ragged: Vec<[i32; 2]> =
             (0..45).map(|y| [y % 11, 118 - y % 7 * (y / 30)]).chain([[40, 40], [9, 3]]).collect();
+        let whole = vec![[0, 128]; 32];
         let mut layouts = 0;
         for (mode, element_bytes, samples) in [ArrayMode::Linear, ArrayMode::Tiled1d, ArrayMode::Tiled2d]
             .into_iter()
@@ -229,12 +250,15 @@ mod tests {
                 layouts += 1;
                 let fine = u128::MAX >> (128 - 8 * element_bytes);
                 let bits = 0x0123_4567_89ab_cdef_1032_5476_98ba_dcfe & fine;
-                for (mask, layer) in [(fine, 0), (fine & 0x00ff_0f00_ff00_00ff_ffff_0000_ff00_00f0, 1)] {
+                let part = fine & 0x00ff_0f00_ff00_00ff_ffff_0000_ff00_00f0;
+                for (mask, layer, top, spans) in
+                    [(fine, 0, 1, &ragged), (part, 1, 1, &ragged), (fine, 1, 0, &whole), (part, 0, 16, &whole)]
+                {
                     let before: Vec<u8> = (0..3 * layout.slice_bytes()).map(|n| (n * 7 % 251) as u8).collect();
                     let (mut found, mut expected) = (before.clone(), before.clone());
-                    Surface::new(&mut found, layout, [1, 2]).fill(1, &spans, layer, FillValue { bits, mask });
+                    Surface::new(&mut found, layout, [1, 2]).fill(top, spans, layer, FillValue { bits, mask });
                     let mut one = Surface::new(&mut expected, layout, [1, 2]);
-                    for (y, &[left, right]) in (1..).zip(&spans) {
+                    for (y, &[left, right]) in (top.cast_unsigned()..).zip(spans) {
                         for (x, sample) in (left..right).flat_map(|x| (0..samples).map(move |sample| (x, sample))) {
                             let place = layout.offset(x.cast_unsigned(), y, 1 + layer, sample);
                             let stored = one.load(place);

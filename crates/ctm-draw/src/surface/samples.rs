@@ -1,6 +1,7 @@
 //! The samples of a target during a draw: addresses, loads and stores.
 
 use crate::lanes::{LANES, Shape, prefetch};
+use crate::surface::fill::Runs;
 use crate::surface::layout::{ArrayMode, Layout};
 use ctm_exec::r700::Tiles;
 use std::collections::HashMap;
@@ -76,16 +77,18 @@ pub(crate) struct Surface<'t> {
     /// Offsets of columns among tiles, computed on first use; of all bands.
     columns: Arc<OnceLock<Arc<[u32]>>>,
     /// Where rows lie, too: of each sample.
-    tiles: OnceLock<Arc<FoundTiles>>,
+    pub(super) tiles: OnceLock<Arc<FoundTiles>>,
 }
 
 /// Where columns and rows of layer 0 lie among tiles.
 #[derive(Debug)]
-struct FoundTiles {
+pub(super) struct FoundTiles {
     /// For each sample.
     of_samples: Vec<Tiles>,
     /// The bytes from the upper row of a quad to its lower one in all quads, whose columns are beside each other; of elements of 4 bytes and one sample.
     quad_row: Option<u32>,
+    /// The byte ranges of every tile, found when pixels are filled.
+    pub(super) runs: OnceLock<Vec<Runs>>,
 }
 
 impl FoundTiles {
@@ -94,7 +97,7 @@ impl FoundTiles {
             [tiles] if layout.element_bytes == 4 => quad_row(tiles),
             _ => None,
         };
-        Self { of_samples, quad_row }
+        Self { of_samples, quad_row, runs: OnceLock::new() }
     }
 }
 
@@ -375,14 +378,14 @@ impl<'t> Surface<'t> {
     /// counted from the first byte of [`Self::lines`]. `None` where the two rows of quads do not always lie equally far apart, or a quad does not lie in these bytes. Elements have 4 bytes.
     pub(crate) fn tiles_of_quads(&self, quads: impl Iterator<Item = [i32; 2]>) -> Option<Tiles> {
         let Layout { element_bytes: 4, samples: 1, .. } = self.layout else { return None };
-        let mut columns = Vec::with_capacity(2 * quads.size_hint().0);
+        let mut columns: Vec<[u32; 2]> = Vec::with_capacity(quads.size_hint().0);
         let row = if let Some(rows) = &self.rows {
             let base = rows.place(0, self.first_row.cast_signed(), 0);
             let end = (self.first_byte + self.bytes.len() as u64).checked_sub(base)?;
             for [x, y] in quads {
                 let first = rows.place(x, y, 0).checked_sub(base).filter(|first| first + rows.row + 8 <= end)?;
                 let first = u32::try_from(first).ok()?;
-                columns.extend([first, first + 4]);
+                columns.push([first, first + 4]);
             }
             u32::try_from(rows.row).ok()?
         } else {
@@ -396,11 +399,11 @@ impl<'t> Surface<'t> {
                 if x & 1 == 1 || y & 1 == 1 || last < first {
                     return None;
                 }
-                columns.extend([first, first + 4]);
+                columns.push([first, first + 4]);
             }
             row
         };
-        Some(Tiles { columns: columns.into(), rows: [0, row].into(), tile_bytes: 4 })
+        Some(Tiles { columns: columns.into_flattened().into(), rows: [0, row].into(), tile_bytes: 4 })
     }
 
     /// Computes the offsets of columns and rows of layer 0, which makes [`Self::place`] faster for many pixels.
