@@ -207,7 +207,12 @@ impl Wide for Positioned<'_> {
                 setup.shares_of_four(&places(raster, place, quad))
             };
             if elements & 0b0100 != 0 {
-                for (to, depth) in of[2][number].iter_mut().zip(setup.depths_by(&shares)) {
+                let depths = if at_centre(quad) {
+                    setup.depths_of_quad([quad.quad.x, quad.quad.y], [raster.centre(); 2])
+                } else {
+                    places(raster, place, quad).map(|at| setup.depth(at))
+                };
+                for (to, depth) in of[2][number].iter_mut().zip(depths) {
                     *to = (setup.clamped(depth) as f32).to_bits();
                 }
             }

@@ -1,6 +1,7 @@
 //! Primitive setup: clipping, the viewport, faces and fill modes, and the planes of depth and parameters over a primitive.
 
 pub(crate) mod clip;
+mod depths;
 pub(crate) mod inspect;
 pub(crate) mod piece;
 mod planes;
@@ -8,6 +9,7 @@ pub(crate) mod primitives;
 pub(crate) mod seen;
 
 pub use clip::ClipVertex;
+pub(crate) use depths::{DepthPlane, Depths};
 pub use inspect::Outline;
+pub(crate) use planes::Mix;
 pub use planes::{Corner, Setup, Share, Shares, Weights};
-pub(crate) use planes::{Depths, Mix, QuadDepths};

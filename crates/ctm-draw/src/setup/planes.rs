@@ -3,8 +3,8 @@
 //! Everything is computed in double precision from positions on the grid, and rounded once where it becomes a start value. Parameters are
 //! interpolated between the vertices that the program exported, also where clipping has cut the primitive.
 
-use crate::lanes::{LANES, Shape};
 use crate::rect::{PositionUnit, Rect};
+use crate::setup::DepthPlane;
 use crate::setup::clip::ClipVertex;
 use crate::state::Interpolation;
 
@@ -94,7 +94,7 @@ pub struct Weights {
 impl Setup {
     /// The weights of the corners at a place in units.
     #[inline]
-    fn shares(&self, [x, y]: [i64; 2]) -> [f64; 3] {
+    pub(super) fn shares(&self, [x, y]: [i64; 2]) -> [f64; 3] {
         let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
         match self.share {
             Share::Triangle(area) => {
@@ -117,53 +117,21 @@ impl Setup {
     /// The depth at a place in units, offset included, not clamped.
     #[must_use]
     pub fn depth(&self, at: [i64; 2]) -> f64 {
+        let pixel = at.map(|at| self.unit.pixel(at) as i32);
+        let place = std::array::from_fn(|axis| at[axis] - self.unit.corner(pixel[axis]));
+        if let Some(plane) = DepthPlane::of(self, place) {
+            return plane.pixel(pixel);
+        }
         let [_, second, third] = self.shares(at);
         let [z0, z1, z2] = self.corners.map(|corner| corner.z);
         z0 + second * (z1 - z0) + third * (z2 - z0) + self.offset
     }
 
-    /// The depths of the pixels of a rectangle, equal to [`Self::depth`] for each. The rectangle contains the requested lanes. `centre`: the place in
-    /// a pixel.
-    #[inline]
-    pub(crate) fn depths(&self, rect: Rect, centre: i64, shape: Shape) -> Depths<'_> {
-        let steps = [[0.0; LANES]; 2];
-        let mut depths = Depths { setup: self, shape, centre, planes: None, steps };
-        let Share::Triangle(area) = self.share else { return depths };
-        let [second, third] = self.area_planes(centre);
-        if is_exact(second, rect) && is_exact(third, rect) {
-            depths.planes = Some(Planes { second, third, inverse: 1.0 / area as f64 });
-            for (steps, [_, di, dj]) in depths.steps.iter_mut().zip([second, third]) {
-                let (di, dj) = (di as f64, dj as f64);
-                for (lane, to) in steps.iter_mut().enumerate() {
-                    let [x, y] = shape.at(lane).map(f64::from);
-                    *to = x * di + y * dj;
-                }
-            }
-        }
-        depths
-    }
-
-    /// The depths of the pixels of the quads of a rectangle, equal to [`Self::depth`] for each. `centre`: the place in a pixel. `None` where numbers become too
-    /// large, and of lines and points.
-    #[inline]
-    pub(crate) fn quad_depths(&self, rect: Rect, centre: i64) -> Option<QuadDepths> {
-        let Share::Triangle(area) = self.share else { return None };
-        let planes = self.area_planes(centre);
-        let [z0, z1, z2] = self.corners.map(|corner| corner.z);
-        planes.iter().all(|&plane| is_exact(plane, rect)).then(|| QuadDepths {
-            planes,
-            steps: planes.map(|[_, di, dj]| [0.0, di as f64, dj as f64, (di + dj) as f64]),
-            inverse: 1.0 / area as f64,
-            first: z0,
-            by: [z1 - z0, z2 - z0],
-            offset: self.offset,
-        })
-    }
-
     /// Twice the areas that pixels make with the edges opposite the second and the third corner, as planes over the window. `place`: the place in a pixel.
-    fn area_planes(&self, place: i64) -> [[i64; 3]; 2] {
+    #[inline(always)]
+    pub(super) fn area_planes(&self, place: [i64; 2]) -> [[i64; 3]; 2] {
         let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
-        let (x, y, units) = (place - x0, place - y0, self.unit.count());
+        let (x, y, units) = (place[0] - x0, place[1] - y0, self.unit.count());
         let second = [x * (y2 - y0) - (x2 - x0) * y, units * (y2 - y0), units * (x0 - x2)];
         let third = [(x1 - x0) * y - x * (y1 - y0), units * (y0 - y1), units * (x1 - x0)];
         [second, third]
@@ -173,7 +141,7 @@ impl Setup {
     #[inline(always)]
     pub(crate) fn quad_weights(&self, rect: Rect, place: i64) -> Option<QuadWeights<'_>> {
         let Share::Triangle(area) = self.share else { return None };
-        let planes = self.area_planes(place);
+        let planes = self.area_planes([place; 2]);
         let most = |a: i32, b: i32| i64::from(a.unsigned_abs().max(b.unsigned_abs())) + 2;
         let (columns, rows) = (most(rect.left, rect.right), most(rect.top, rect.bottom));
         // Then all products and sums of them are exact.
@@ -294,18 +262,12 @@ impl Setup {
     /// The depths of the pixels of a quad, from its first pixel on: equal to [`Self::depth`] for each, at this place within it.
     #[inline]
     pub(crate) fn depths_of_quad(&self, at: [i32; 2], place: [i64; 2]) -> [f64; 4] {
-        self.depths_by(&self.shares_of_quad(at, place))
-    }
-
-    /// Depths by the weights of the corners: equal to [`Self::depth`] for each place.
-    #[inline(always)]
-    pub(crate) fn depths_by(&self, [_, second, third]: &[[f64; 4]; 3]) -> [f64; 4] {
-        let [z0, z1, z2] = self.corners.map(|corner| corner.z);
-        let mut depths = [0.0; 4];
-        for (depth, (second, third)) in depths.iter_mut().zip(second.iter().zip(third)) {
-            *depth = z0 + second * (z1 - z0) + third * (z2 - z0) + self.offset;
+        match DepthPlane::of(self, place) {
+            Some(plane) => plane.quad(at),
+            None => [[0, 0], [1, 0], [0, 1], [1, 1]].map(|by: [i32; 2]| {
+                self.depth(std::array::from_fn(|axis| self.unit.corner(at[axis] + by[axis]) + place[axis]))
+            }),
         }
-        depths
     }
 
     /// w by the weights of the corners: equal to [`Self::w`] for each place.
@@ -330,84 +292,6 @@ impl Setup {
             second * (z1 - z0) + third * (z2 - z0)
         };
         [z([here[0] + pixel, here[1]]), z([here[0], here[1] + pixel])]
-    }
-}
-
-/// A plane over the window, by its value at pixel (0, 0) and its change by column and row, at a pixel.
-fn at_pixel([origin, di, dj]: [i64; 3], [x, y]: [i32; 2]) -> i64 {
-    origin + i64::from(x) * di + i64::from(y) * dj
-}
-
-/// Whether sums and products of whole numbers are exact for a plane in a rectangle: it is largest at a corner.
-fn is_exact(plane: [i64; 3], rect: Rect) -> bool {
-    [[rect.left, rect.top], [rect.right, rect.top], [rect.left, rect.bottom], [rect.right, rect.bottom]]
-        .into_iter()
-        .all(|at| at_pixel(plane, at).abs() < 1 << 52)
-}
-
-/// Depths of the pixels of quads.
-pub(crate) struct QuadDepths {
-    /// Twice the areas that pixels make with edges, as planes over the window that are exact.
-    planes: [[i64; 3]; 2],
-    /// How both change from the first pixel of a quad to each of them.
-    steps: [[f64; 4]; 2],
-    inverse: f64,
-    /// The depth of the first corner, and how those of the others differ from it.
-    first: f64,
-    by: [f64; 2],
-    offset: f64,
-}
-
-impl QuadDepths {
-    /// The depths of a quad, from its first pixel on. Those outside of the rectangle mean nothing.
-    #[inline(always)]
-    pub(crate) fn at(&self, at: [i32; 2]) -> [f64; 4] {
-        let Self { planes, steps: [seconds, thirds], inverse, first, by, offset } = self;
-        let (a, b) = (at_pixel(planes[0], at) as f64, at_pixel(planes[1], at) as f64);
-        let mut depths = [0.0; 4];
-        for (to, (second, third)) in depths.iter_mut().zip(seconds.iter().zip(thirds)) {
-            *to = first + (a + second) * inverse * by[0] + (b + third) * inverse * by[1] + offset;
-        }
-        depths
-    }
-}
-
-/// Depths of the pixels of a rectangle, in lanes of a shape.
-pub(crate) struct Depths<'s> {
-    pub(crate) setup: &'s Setup,
-    pub(crate) shape: Shape,
-    centre: i64,
-    planes: Option<Planes>,
-    /// How the values of both planes change from the first lane of a block or row to each of them.
-    steps: [[f64; LANES]; 2],
-}
-
-/// Twice the areas that a pixel makes with edges, as planes over the window that are exact.
-struct Planes {
-    second: [i64; 3],
-    third: [i64; 3],
-    inverse: f64,
-}
-
-impl Depths<'_> {
-    /// The depths of lanes, whose first is this pixel. Those outside of the rectangle mean nothing.
-    #[inline(always)]
-    pub(crate) fn lanes(&self, at: [i32; 2], to: &mut [f64; LANES]) {
-        let Self { setup, shape, centre, planes, steps: [seconds, thirds] } = self;
-        let Some(Planes { second, third, inverse }) = planes else {
-            for (lane, to) in to.iter_mut().enumerate() {
-                let [x, y] = shape.at(lane);
-                *to = setup.depth([at[0] + x, at[1] + y].map(|pixel| setup.unit.corner(pixel) + centre));
-            }
-            return;
-        };
-        let [z0, z1, z2] = setup.corners.map(|corner| corner.z);
-        let (by_second, by_third) = (z1 - z0, z2 - z0);
-        let (a, b) = (at_pixel(*second, at) as f64, at_pixel(*third, at) as f64);
-        for (to, (second, third)) in to.iter_mut().zip(seconds.iter().zip(thirds)) {
-            let (a, b) = (a + second, b + third);
-            *to = z0 + a * inverse * by_second + b * inverse * by_third + setup.offset;
-        }
     }
 }
 
@@ -483,18 +367,40 @@ impl Mix {
 }
 
 #[cfg(test)]
+impl Setup {
+    /// A point at the corner of the window.
+    pub(super) fn nothing() -> Self {
+        Self {
+            corners: [Corner { at: [0; 2], z: 0.0, reciprocal_w: 1.0 }; 3],
+            cut: None,
+            share: Share::Point,
+            slots: [0, 1, 2],
+            provoking: 0,
+            primitive: 0,
+            instance: 0,
+            is_front: true,
+            offset: 0.0,
+            depth_range: [0.0, 1.0],
+            layer: 0,
+            sprite: None,
+            unit: PositionUnit::Of256,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Truth: the weights of one quad by itself, and the depth of one pixel.
+    /// Truth: the weights of one quad by itself.
     #[test]
-    fn quads_of_a_piece_have_their_own_weights_and_depths() {
+    fn quads_of_a_piece_have_their_own_weights() {
         let mut state = 0x9e37_79b9_7f4a_7c15u64;
         let mut below = |n: u64| {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
             (state >> 33) % n
         };
-        let (mut shared, mut depths_compared) = (0, 0);
+        let mut shared = 0;
         for case in 0..2000 {
             let far = [1 << 12, 1 << 18, 1 << 22, 1 << 28][case % 4];
             let mut corner = || Corner {
@@ -504,21 +410,8 @@ mod tests {
             };
             let corners = [corner(), corner(), corner()];
             let area = crate::raster::Triangle::new(corners.map(|corner| corner.at)).area;
-            let setup = Setup {
-                corners,
-                cut: None,
-                share: Share::Triangle(area.max(1)),
-                slots: [0, 1, 2],
-                provoking: 0,
-                primitive: 0,
-                instance: 0,
-                is_front: true,
-                offset: 0.0,
-                depth_range: [0.0, 1.0],
-                layer: 0,
-                sprite: None,
-                unit: [PositionUnit::Of256, PositionUnit::Of192][case / 4 % 2],
-            };
+            let unit = [PositionUnit::Of256, PositionUnit::Of192][case / 4 % 2];
+            let setup = Setup { corners, share: Share::Triangle(area.max(1)), unit, ..Setup::nothing() };
             let centre = setup.unit.count() / 2;
             let side = (far >> 8) as i32 + 16;
             let rect = Rect { left: 0, top: 0, right: side, bottom: side };
@@ -528,16 +421,9 @@ mod tests {
                 let [found, expected] =
                     [of_piece.at(at), setup.weights_of_quad(at, centre)].map(|of| format!("{of:?}"));
                 assert_eq!(found, expected, "case {case}, {at:?}");
-                if let Some(depths) = setup.quad_depths(rect, centre) {
-                    let expected = [[0, 0], [1, 0], [0, 1], [1, 1]].map(|[x, y]| {
-                        setup.depth([at[0] + x, at[1] + y].map(|pixel| setup.unit.corner(pixel) + centre))
-                    });
-                    assert_eq!(depths.at(at).map(f64::to_bits), expected.map(f64::to_bits), "case {case}, {at:?}");
-                    depths_compared += 1;
-                }
                 shared += 1;
             }
         }
-        assert!(shared > 4000 && depths_compared > 4000, "{shared} and {depths_compared} quads were compared");
+        assert!(shared > 4000, "{shared} quads were compared");
     }
 }

@@ -117,7 +117,7 @@ impl DepthFormat {
     }
 
     /// A stored depth; stored depths compare as their numbers do, but for negative floats ([`Self::passes`], which compares them). Fractions are
-    /// clamped to 0 to 1 and rounded to the nearest, halves up.
+    /// clamped to 0 to 1 and rounded to the nearest, halves to even numbers.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the format's range")]
     pub fn quantised(self, depth: f64) -> u32 {
@@ -125,7 +125,7 @@ impl DepthFormat {
             DepthKind::Fraction(bits) => {
                 let most = f64::from((1u32 << bits) - 1);
                 // NaN becomes 0.
-                (depth.clamp(0.0, 1.0) * most + 0.5) as u32
+                (depth.clamp(0.0, 1.0) * most).round_ties_even() as u32
             }
             DepthKind::Float24 => float_24(depth as f32),
             DepthKind::Float32 => (depth as f32).to_bits(),

@@ -156,7 +156,7 @@ impl Batch<'_, '_, '_, '_> {
         let (over, piece) = (self.over, &self.pieces[number as usize]);
         let Some(merger) = self.mergers.first() else { return Ok(()) };
         let (tests, rect) = (merger.tests(), piece.bounds().and(within));
-        let depths = tests.then(|| merger.depths(&piece.setup, rect, Shape::Block));
+        let depths = tests.then(|| merger.depths(&piece.setup, Shape::Block));
         let part = self.begin_part(piece, within)?;
         let first_row = (self.first + self.band_of(rect.top)) as i32 * over.rows as i32;
         let mut result = Ok(());

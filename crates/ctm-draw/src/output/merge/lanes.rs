@@ -4,9 +4,8 @@
 //! [`DepthFormat::quantised`] and [`StencilFace::after`].
 
 use super::Merger;
-use crate::lanes::{LANES, Shape, Wide, bits, mask, whole, widely};
+use crate::lanes::{LANES, Shape, Wide, bits, mask, widely};
 use crate::raster::QuadCoverage;
-use crate::rect::Rect;
 use crate::setup::{Depths, Setup};
 use crate::state::{Compare, DepthState, RasterState, StencilFace, StencilOp};
 use crate::surface::depth::{DepthFormat, DepthKind};
@@ -147,10 +146,7 @@ impl LaneTest {
                 for (new, &depth) in new.iter_mut().zip(depths) {
                     let depth = if depth > least { depth } else { least };
                     let depth = if depth < most { depth } else { most };
-                    let value = depth * scale + 0.5;
-                    let nearest = value + whole;
-                    let is_above = if nearest - whole > value { 1 } else { 0 };
-                    *new = nearest.to_bits().wrapping_sub(is_above) as u32;
+                    *new = (depth * scale + whole).to_bits() as u32;
                 }
             }
             DepthKind::Float24 | DepthKind::Float32 => {
@@ -450,11 +446,11 @@ impl Merger<'_, '_> {
         if is_tiled { Shape::Block } else { Shape::Row }
     }
 
-    /// The depths of the pixels of a piece in a rectangle, in lanes of a shape.
+    /// The depths of the pixels of a piece, in lanes of a shape.
     #[inline]
-    pub(crate) fn depths<'s>(&self, setup: &'s Setup, rect: Rect, shape: Shape) -> Tested<'s> {
+    pub(crate) fn depths<'s>(&self, setup: &'s Setup, shape: Shape) -> Tested<'s> {
         let same = self.lanes.as_ref().and_then(|tests| tests[usize::from(!setup.is_front)].same(setup));
-        Tested { depths: setup.depths(whole(rect), self.state.raster.centre(), shape), same }
+        Tested { depths: Depths::new(setup, self.state.raster.centre(), shape), same }
     }
 
     /// Tests those of some lanes before the program whose bits are set, one sample each; gives those that pass.

@@ -23,7 +23,7 @@ impl Merger<'_, '_> {
             return;
         }
         let shape = self.shape();
-        let depths = self.depths(setup, covered.rect, shape);
+        let depths = self.depths(setup, shape);
         covered.only(shape, |at, marked| {
             self.prefetch_depths(shape, at);
             self.test_lanes(&depths, at, marked)
@@ -39,7 +39,7 @@ impl Merger<'_, '_> {
             return;
         }
         let shape = self.shape();
-        let depths = self.depths(setup, covered.rect, shape);
+        let depths = self.depths(setup, shape);
         covered.only(shape, |at, marked| {
             self.prefetch_depths(shape, at);
             self.probe_lanes(&depths, at, marked)

@@ -6,7 +6,7 @@ use crate::lanes::{Wide, of_quad, widely};
 use crate::pixel::shade::ShadeQuad;
 use crate::raster::{QuadCoverage, QuadEdges};
 use crate::rect::Rect;
-use crate::setup::{QuadDepths, Setup};
+use crate::setup::{DepthPlane, Setup};
 use crate::surface::targets::OpenDepth;
 
 /// A small triangle, with the quads of which some pixel passes.
@@ -27,7 +27,7 @@ pub(crate) struct SmallTriangle<'w> {
 enum TestedDepths {
     /// The same for all, as they are stored.
     Same(u32),
-    Each(QuadDepths),
+    Each(DepthPlane),
 }
 
 /// The tests of a small triangle, if there are any.
@@ -54,7 +54,7 @@ impl Wide for SmallTests<'_, '_> {
                 if let Some((test, target, depths)) = &mut tests {
                     let new = match depths {
                         TestedDepths::Same(same) => [*same; 4],
-                        TestedDepths::Each(depths) => test.quantised(&depths.at(at), setup.depth_range),
+                        TestedDepths::Each(depths) => test.quantised(&depths.quad(at), setup.depth_range),
                     };
                     pixels = match target.surface.quad(at, setup.layer) {
                         Some(bytes) => test.test_bytes(bytes, &new, pixels),
@@ -87,15 +87,15 @@ impl Wide for SmallTests<'_, '_> {
 
 impl Merger<'_, '_> {
     /// Covers a small triangle, tests its pixels before the program, and counts those that pass; gives the counts of quads and pixels. `None`, and nothing is done, where
-    /// its numbers are too large.
+    /// it is no triangle.
     pub(crate) fn small_triangle(&mut self, of: SmallTriangle<'_>) -> Option<[u64; 2]> {
         let has_tests = self.tests();
         let mut tests = None;
         if let (true, Some(faces), Some(target)) = (has_tests, &self.lanes, &mut self.open.depth) {
-            let (test, bounds) = (&faces[usize::from(!of.setup.is_front)], of.bounds);
+            let test = &faces[usize::from(!of.setup.is_front)];
             let depths = match test.same(of.setup) {
                 Some(same) => TestedDepths::Same(same),
-                None => TestedDepths::Each(of.setup.quad_depths(bounds.quads(), self.state.raster.centre())?),
+                None => TestedDepths::Each(DepthPlane::of(of.setup, [self.state.raster.centre(); 2])?),
             };
             tests = Some((test, target, depths));
         }
