@@ -5,6 +5,7 @@
 
 use super::install::{Profile, install_with, make_relocatable, target};
 use super::python;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::Path;
@@ -38,24 +39,30 @@ fn release_notes(version: &str) -> Result<String, String> {
     Ok(format!("{}\n", section.join("\n").trim_end()))
 }
 
-/// Which packages the registry gets. Needs a cargo that packs packages which depend on each other (1.90).
-const PUBLISHED: &[&str] = &[
-    "--workspace",
-    "--exclude",
-    "xtask",
-    "--exclude",
-    "chores",
-    "--exclude",
-    "ctm-testkit",
-    "--exclude",
-    "close-to-metal-python",
-    "--allow-dirty",
-];
+/// Arguments that select the packages for the registry: those whose manifest does not say `publish = false`. `cargo package` takes these packages, too, if it is not told so.
+/// Needs a cargo that packs packages which depend on each other (1.90).
+fn published() -> Result<Vec<String>, String> {
+    let packages = xtask::packages()?;
+    let kept_here = packages.iter().filter(|package| !is_published(package));
+    let excluded = kept_here.filter_map(|package| Some(["--exclude".to_owned(), package["name"].as_str()?.to_owned()]));
+    Ok(["--workspace".to_owned(), "--allow-dirty".to_owned()].into_iter().chain(excluded.flatten()).collect())
+}
+
+/// Whether the registry gets a package. `publish = false` is an empty list of registries.
+fn is_published(package: &Value) -> bool {
+    package["publish"].as_array().is_none_or(|registries| !registries.is_empty())
+}
+
+/// Runs a command of cargo on the packages for the registry.
+fn cargo_on_published(what: &str, command: &[&str]) -> Result<(), String> {
+    let published = published()?;
+    let arguments: Vec<&str> = command.iter().copied().chain(published.iter().map(String::as_str)).collect();
+    cargo(what, &arguments, &[])
+}
 
 /// Packs every package for the registry, and builds each from its archive against the others'. It is the dry run of publishing them.
 pub(crate) fn packages() -> Result<(), String> {
-    let publish = [&["publish", "--dry-run"], PUBLISHED].concat();
-    cargo("packages for the registry, each built from its archive", &publish, &[])
+    cargo_on_published("packages for the registry, each built from its archive", &["publish", "--dry-run"])
 }
 
 /// The whole of `cargo xtask dist`.
@@ -75,7 +82,7 @@ pub(crate) fn dist() -> Result<(), String> {
     let archive = format!("{name}.tar.gz");
     run(Command::new("tar").args(["--owner=0", "--group=0", "-czf"]).arg(&archive).arg(&name).current_dir(&place))?;
     // `packages` builds them, which takes as long as everything else here together.
-    cargo("packages for the registry", &[&["package", "--no-verify"], PUBLISHED].concat(), &[])?;
+    cargo_on_published("packages for the registry", &["package", "--no-verify"])?;
     let version = env!("CARGO_PKG_VERSION");
     let packages = target().join("package");
     let mut crates = Command::new("tar");
@@ -106,4 +113,29 @@ pub(crate) fn dist() -> Result<(), String> {
     fs::write(&list, sums.concat()).map_err(|e| told(&list, &e))?;
     say(&format!("{}", place.display()));
     Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    /// The registry refuses a package with a dependency that it does not get; those of tests are left out of archives.
+    #[test]
+    fn packages_of_the_registry_need_no_package_that_stays_here() {
+        let packages = xtask::packages().unwrap();
+        let name = |value: &Value| value["name"].as_str().unwrap().to_owned();
+        let (gets, stays): (Vec<&Value>, Vec<&Value>) = packages.iter().partition(|package| is_published(package));
+        let stays: Vec<String> = stays.into_iter().map(name).collect();
+        assert!(gets.iter().any(|package| name(package) == "close-to-metal"));
+        for left_out in ["ctm-testkit", "ctm-web", "xtask"] {
+            assert!(stays.iter().any(|name| name == left_out), "{left_out} is for the registry");
+        }
+        for package in gets {
+            for dependency in package["dependencies"].as_array().unwrap() {
+                let of_tests = dependency["kind"] == "dev";
+                assert!(of_tests || !stays.contains(&name(dependency)), "{} needs {}", name(package), name(dependency));
+            }
+        }
+    }
 }

@@ -2,11 +2,10 @@
 
 use super::install::target as artefacts;
 use super::with_libraries;
-use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
-use xtask::{cargo, root, say};
+use xtask::{cargo, say};
 
 /// The checked packages of a system.
 #[derive(Clone, Copy)]
@@ -265,12 +264,7 @@ fn has(program: &str) -> bool {
 
 /// The packages of the workspace that need no system.
 fn libraries() -> Result<Vec<String>, String> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let mut command = Command::new(cargo);
-    command.args(["metadata", "--format-version", "1", "--locked", "--no-deps"]).current_dir(root());
-    let output = command.output().map_err(|e| format!("{command:?} cannot be run: {e}"))?;
-    let metadata: Value = serde_json::from_slice(&output.stdout).map_err(|e| format!("cargo metadata: {e}"))?;
-    let packages = metadata["packages"].as_array().ok_or("cargo metadata lists no packages")?;
+    let packages = xtask::packages()?;
     let names = packages.iter().filter_map(|package| package["name"].as_str());
     Ok(names.filter(|name| !NEED_A_SYSTEM.contains(name)).map(str::to_owned).collect())
 }

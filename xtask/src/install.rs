@@ -80,8 +80,9 @@ pub(crate) fn install_with(prefix: &Path, profile: Profile, alone: bool) -> Resu
     let pc = lib.join("pkgconfig/ctm.pc");
     write(&pc, &pkg_config(&prefix.display().to_string()))?;
     let command = install_command(&prefix, profile, alone)?;
+    let bytes = fs::metadata(&command).map_err(|e| told(&command, &e))?.len();
     say(&format!(
-        "{}, headers in {}, libraries in {}, {}",
+        "{} ({bytes} bytes), headers in {}, libraries in {}, {}",
         command.display(),
         include.display(),
         lib.display(),

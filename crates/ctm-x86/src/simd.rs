@@ -17,9 +17,10 @@
 //! }
 //!
 //! let mut numbers: [u32; 16] = std::array::from_fn(|n| n as u32);
-//! if std::is_x86_feature_detected!("avx2") {
+//! let available = [Isa::Avx512, Isa::Avx2, Isa::Four].into_iter().find(|isa| isa.is_available());
+//! if let Some(isa) = available {
 //!     // SAFETY: the processor has it.
-//!     unsafe { with(Isa::Avx2, Double(&mut numbers)) };
+//!     unsafe { with(isa, Double(&mut numbers)) };
 //!     assert_eq!(numbers[15], 30);
 //! }
 //! ```
