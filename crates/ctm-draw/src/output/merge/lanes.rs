@@ -266,13 +266,18 @@ impl StencilTest {
     fn test<const HIGH: bool, const N: usize>(&self, dwords: &mut [u32; N], passes: &mut [u32; N], marked: &[u32; N]) {
         let shift = if HIGH { 0 } else { 24 };
         let [less, equal, greater, _] = self.ways;
-        let stored: [u32; N] = std::array::from_fn(|n| dwords[n] >> shift & 255);
-        let mut holds = [0; N];
+        let (mut stored, mut holds) = ([0; N], [0; N]);
+        for n in 0..N {
+            stored[n] = dwords[n] >> shift & 255;
+        }
         for n in 0..N {
             let (new, stored) = (self.reference.cast_signed(), (stored[n] & self.mask).cast_signed());
             holds[n] = mask(new < stored) & less | mask(new == stored) & equal | mask(new > stored) & greater;
         }
-        let [fail, depth_fail, pass] = self.after.map(|(op, reference)| after(op, reference, &stored));
+        let [fail, depth_fail, pass] = &self.after;
+        let fail = after(fail.0, fail.1, &stored);
+        let depth_fail = after(depth_fail.0, depth_fail.1, &stored);
+        let pass = after(pass.0, pass.1, &stored);
         for n in 0..N {
             let both = passes[n] & holds[n];
             let value = both & pass[n] | (holds[n] & !both) & depth_fail[n] | !holds[n] & fail[n];
@@ -286,17 +291,26 @@ impl StencilTest {
 /// Stencil values after an operation.
 #[inline(always)]
 fn after<const N: usize>(op: StencilOp, reference: u32, stored: &[u32; N]) -> [u32; N] {
-    let each = |of: fn(u32) -> u32| stored.map(of);
     match op {
         StencilOp::Keep => *stored,
         StencilOp::Zero => [0; N],
         StencilOp::Replace => [reference; N],
-        StencilOp::IncrementClamp => each(|s| if s < 255 { s + 1 } else { 255 }),
-        StencilOp::DecrementClamp => each(|s| if s > 0 { s - 1 } else { 0 }),
-        StencilOp::Invert => each(|s| !s & 255),
-        StencilOp::IncrementWrap => each(|s| (s + 1) & 255),
-        StencilOp::DecrementWrap => each(|s| s.wrapping_sub(1) & 255),
+        StencilOp::IncrementClamp => each_value(stored, |s| if s < 255 { s + 1 } else { 255 }),
+        StencilOp::DecrementClamp => each_value(stored, |s| if s > 0 { s - 1 } else { 0 }),
+        StencilOp::Invert => each_value(stored, |s| !s & 255),
+        StencilOp::IncrementWrap => each_value(stored, |s| (s + 1) & 255),
+        StencilOp::DecrementWrap => each_value(stored, |s| s.wrapping_sub(1) & 255),
     }
+}
+
+/// A function of each value. A loop alone becomes vectors: in a function for other vectors, compilers leave calls of closures as calls.
+#[inline(always)]
+fn each_value<const N: usize>(of: &[u32; N], change: impl Fn(u32) -> u32) -> [u32; N] {
+    let mut changed = *of;
+    for value in &mut changed {
+        *value = change(*value);
+    }
+    changed
 }
 
 /// Depths of the pixels of a piece, ready to be tested.
