@@ -54,7 +54,7 @@ pub(super) struct WaitingParts {
     tiles: Vec<[u32; 2]>,
     /// Their covered pixels, as in [`LaunchPart::covered`].
     covered: Vec<u64>,
-    /// The tiles before those of the part under way.
+    /// The tiles before those of the part under way; all of them where none is.
     begun: usize,
 }
 
@@ -127,6 +127,7 @@ impl Batch<'_, '_, '_, '_> {
             self.launch(true)?;
         }
         let tiles = self.waiting.begun..self.waiting.tiles.len();
+        self.waiting.begun = tiles.end;
         self.waiting.parts.push(WaitingPart { starts, tiles, rect });
         Ok(())
     }
