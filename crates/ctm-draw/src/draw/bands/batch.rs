@@ -1,7 +1,6 @@
 //! Quads of pieces on their way through the pixel program, to the mergers of bands.
 
 use super::apart::Apart;
-use super::parts::WaitingParts;
 use super::{LEAST_FILLED, LEAST_MERGED, Over};
 use crate::lanes::{Shape, whole};
 use crate::output::merge::{Merger, SmallTriangle, Sources};
@@ -50,9 +49,6 @@ pub(super) struct Batch<'b, 'r, 'a, 't> {
     pub(super) first: usize,
     pub(super) pieces: &'b [Piece],
     pub(super) quads: Vec<ShadeQuad>,
-    pub(super) waiting: WaitingParts,
-    /// Launches may have several parts, and store the colours of each.
-    pub(super) takes_parts: bool,
     pub(super) scratch: Scratch,
     pub(super) packed: Packed,
     pub(super) apart: Apart,
@@ -155,10 +151,8 @@ impl Batch<'_, '_, '_, '_> {
     pub(super) fn blocks(&mut self, number: u32, within: Rect) -> Result<(), DrawError> {
         let (over, piece) = (self.over, &self.pieces[number as usize]);
         let Some(merger) = self.mergers.first() else { return Ok(()) };
-        let (tests, rect) = (merger.tests(), piece.bounds().and(within));
+        let tests = merger.tests();
         let depths = tests.then(|| merger.depths(&piece.setup, Shape::Block));
-        let part = self.begin_part(piece, within)?;
-        let first_row = (self.first + self.band_of(rect.top)) as i32 * over.rows as i32;
         let mut result = Ok(());
         over.coverer.blocks(piece, within, &mut |at, lanes| {
             if result.is_ok() {
@@ -169,15 +163,10 @@ impl Batch<'_, '_, '_, '_> {
                     None => lanes,
                 };
                 merger.count_passed(passed);
-                if part.is_none() {
-                    result = self.quads_of_block(number, at, passed);
-                } else if passed != 0 {
-                    self.waiting.add([at[0], at[1] - first_row], passed);
-                }
+                result = self.quads_of_block(number, at, passed);
             }
         });
-        result?;
-        part.map_or(Ok(()), |starts| self.end_part(starts, rect))
+        result
     }
 
     /// Adds the quads of a block's lanes.
@@ -271,7 +260,6 @@ impl Batch<'_, '_, '_, '_> {
         if self.quads.iter().any(|quad| quad.quad.rect().meets(inside)) {
             self.flush()?;
         }
-        self.make_way(inside)?;
         over.runner.goes_on("pixel")?;
         let colours = match (over.shader, starts.flatten()) {
             (Some(shader), Some(starts)) if outputs != 0 => {
@@ -318,11 +306,10 @@ impl Batch<'_, '_, '_, '_> {
         let first_row = (self.first + band) as i32 * over.rows as i32;
         let first = if is_replaced || is_merged { [0, first_row] } else { [rect.left, rect.top] };
         let Some(starts) = shader.starts(piece, first, over.vertices) else { return Ok(false) };
-        // Waiting quads and parts there come first.
+        // Waiting quads there come first.
         if self.quads.iter().any(|quad| quad.quad.rect().meets(rect)) {
             self.flush()?;
         }
-        self.make_way(rect)?;
         over.runner.goes_on("pixel")?;
         if self.mergers[band].is_late() {
             let late = LateBand { covered, starts, first, outputs: staged, is_merged };
@@ -369,14 +356,13 @@ impl Batch<'_, '_, '_, '_> {
         (pixels > 0).then_some(covered)
     }
 
-    /// Draws the parts that wait; then runs the pixel program for all quads, and merges them in order.
+    /// Runs the pixel program for all quads, and merges them in order.
     pub(super) fn flush(&mut self) -> Result<(), DrawError> {
         self.launch(true)
     }
 
     /// The same for all quads, or for most of them: those that are left have places of others.
-    pub(super) fn launch(&mut self, all: bool) -> Result<(), DrawError> {
-        self.run_parts()?;
+    fn launch(&mut self, all: bool) -> Result<(), DrawError> {
         if self.quads.is_empty() {
             return Ok(());
         }
