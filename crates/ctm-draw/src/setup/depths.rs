@@ -1,73 +1,7 @@
-//! Depths of the pixels of triangles.
-//!
-//! A pixel's depth is that of the first pixel of its block of 8x4 pixels, at the same place within the pixel, plus the steps from there, in double precision: so
-//! each lane of a block takes one sum. All ways to a depth give the same bits.
+//! Depths of the pixels of pieces, in lanes.
 
-use crate::lanes::{COLUMNS, LANES, ROWS, Shape};
-use crate::setup::{Setup, Share};
-
-/// The depths of a triangle at one place in every pixel.
-#[derive(Clone, Copy)]
-pub(crate) struct DepthPlane {
-    /// Twice the areas that a pixel makes with the edges opposite the second and the third corner: at pixel (0, 0), and their changes by column and row.
-    areas: [[i64; 3]; 2],
-    /// How depth changes by each of them.
-    by: [f64; 2],
-    /// How it changes by column and row.
-    steps: [f64; 2],
-    /// The depth of the first corner, and the depth that is added to all.
-    first: f64,
-    offset: f64,
-}
-
-impl DepthPlane {
-    /// At a place in every pixel, in units; `None` of lines and points.
-    #[inline(always)]
-    pub(crate) fn of(setup: &Setup, place: [i64; 2]) -> Option<Self> {
-        let Share::Triangle(area) = setup.share else { return None };
-        let areas = setup.area_planes(place);
-        let [z0, z1, z2] = setup.corners.map(|corner| corner.z);
-        let inverse = 1.0 / area as f64;
-        let by = [(z1 - z0) * inverse, (z2 - z0) * inverse];
-        let step = |n: usize| areas[0][n] as f64 * by[0] + areas[1][n] as f64 * by[1];
-        Some(Self { areas, by, steps: [step(1), step(2)], first: z0, offset: setup.offset })
-    }
-
-    /// The first pixel of a pixel's block.
-    #[inline(always)]
-    const fn block_of([x, y]: [i32; 2]) -> [i32; 2] {
-        [x & -COLUMNS, y & -ROWS]
-    }
-
-    /// The depth of the first pixel of a block.
-    #[inline(always)]
-    fn first_of(&self, [x, y]: [i32; 2]) -> f64 {
-        let area = |[origin, di, dj]: [i64; 3]| (origin + i64::from(x) * di + i64::from(y) * dj) as f64;
-        self.first + area(self.areas[0]) * self.by[0] + area(self.areas[1]) * self.by[1] + self.offset
-    }
-
-    /// The steps to a pixel from the first one of its block.
-    #[inline(always)]
-    fn step(&self, [x, y]: [i32; 2]) -> f64 {
-        f64::from(x) * self.steps[0] + f64::from(y) * self.steps[1]
-    }
-
-    /// The depth of a pixel.
-    #[inline(always)]
-    pub(crate) fn pixel(&self, at: [i32; 2]) -> f64 {
-        let block = Self::block_of(at);
-        self.first_of(block) + self.step([at[0] - block[0], at[1] - block[1]])
-    }
-
-    /// The depths of the pixels of a quad, from its first pixel on, which is at even columns and rows.
-    #[inline(always)]
-    pub(crate) fn quad(&self, at: [i32; 2]) -> [f64; 4] {
-        let block = Self::block_of(at);
-        let (first, [x, y]) = (self.first_of(block), [at[0] - block[0], at[1] - block[1]]);
-        [self.step([x, y]), self.step([x + 1, y]), self.step([x, y + 1]), self.step([x + 1, y + 1])]
-            .map(|step| first + step)
-    }
-}
+use crate::lanes::{LANES, Shape};
+use crate::setup::{DepthPlane, Setup};
 
 /// Depths of pixels in lanes of a shape.
 pub(crate) struct Depths<'s> {
@@ -83,7 +17,7 @@ impl<'s> Depths<'s> {
     /// Of a piece. `centre`: the place in a pixel.
     #[inline]
     pub(crate) fn new(setup: &'s Setup, centre: i64, shape: Shape) -> Self {
-        let plane = DepthPlane::of(setup, [centre; 2]);
+        let plane = setup.depth_plane([centre; 2]);
         let mut steps = [0.0; LANES];
         if let Some(plane) = &plane {
             for (lane, step) in steps.iter_mut().enumerate() {
@@ -123,7 +57,7 @@ impl<'s> Depths<'s> {
 mod tests {
     use super::*;
     use crate::rect::PositionUnit;
-    use crate::setup::Corner;
+    use crate::setup::{Corner, Share};
 
     /// Truth: one pixel by itself, and the depth that its shares of the corners give.
     #[test]
@@ -157,7 +91,7 @@ mod tests {
                 let at = [0, 1].map(|_| below(side as u64) as i32 - 8);
                 let quad = at.map(|at| at & !1);
                 let expected = [[0, 0], [1, 0], [0, 1], [1, 1]].map(|[x, y]| pixel([quad[0] + x, quad[1] + y], place));
-                let plane = DepthPlane::of(&setup, place).expect("it is a triangle");
+                let plane = setup.depth_plane(place).expect("it is a triangle");
                 assert_eq!(bits(&plane.quad(quad)), bits(&expected), "case {case}, {quad:?}");
                 let centre = unit.count() / 2;
                 for (shape, first) in [(Shape::Block, DepthPlane::block_of(at)), (Shape::Row, at)] {

@@ -1,6 +1,7 @@
 //! Primitive setup: clipping, the viewport, faces and fill modes, and the planes of depth and parameters over a primitive.
 
 pub(crate) mod clip;
+mod depth_plane;
 mod depths;
 pub(crate) mod inspect;
 pub(crate) mod piece;
@@ -9,7 +10,8 @@ pub(crate) mod primitives;
 pub(crate) mod seen;
 
 pub use clip::ClipVertex;
-pub(crate) use depths::{DepthPlane, Depths};
+pub(crate) use depth_plane::DepthPlane;
+pub(crate) use depths::Depths;
 pub use inspect::Outline;
 pub(crate) use planes::Mix;
 pub use planes::{Corner, Setup, Share, Shares, Weights};

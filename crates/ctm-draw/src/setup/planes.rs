@@ -119,7 +119,7 @@ impl Setup {
     pub fn depth(&self, at: [i64; 2]) -> f64 {
         let pixel = at.map(|at| self.unit.pixel(at) as i32);
         let place = std::array::from_fn(|axis| at[axis] - self.unit.corner(pixel[axis]));
-        if let Some(plane) = DepthPlane::of(self, place) {
+        if let Some(plane) = self.depth_plane(place) {
             return plane.pixel(pixel);
         }
         let [_, second, third] = self.shares(at);
@@ -127,9 +127,16 @@ impl Setup {
         z0 + second * (z1 - z0) + third * (z2 - z0) + self.offset
     }
 
+    /// The depths of a triangle at a place in every pixel, in units; `None` of lines and points.
+    #[inline(always)]
+    pub(crate) fn depth_plane(&self, place: [i64; 2]) -> Option<DepthPlane> {
+        let Share::Triangle(area) = self.share else { return None };
+        Some(DepthPlane::new(area, self.area_planes(place), self.corners.map(|corner| corner.z), self.offset))
+    }
+
     /// Twice the areas that pixels make with the edges opposite the second and the third corner, as planes over the window. `place`: the place in a pixel.
     #[inline(always)]
-    pub(super) fn area_planes(&self, place: [i64; 2]) -> [[i64; 3]; 2] {
+    fn area_planes(&self, place: [i64; 2]) -> [[i64; 3]; 2] {
         let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
         let (x, y, units) = (place[0] - x0, place[1] - y0, self.unit.count());
         let second = [x * (y2 - y0) - (x2 - x0) * y, units * (y2 - y0), units * (x0 - x2)];
@@ -262,7 +269,7 @@ impl Setup {
     /// The depths of the pixels of a quad, from its first pixel on: equal to [`Self::depth`] for each, at this place within it.
     #[inline]
     pub(crate) fn depths_of_quad(&self, at: [i32; 2], place: [i64; 2]) -> [f64; 4] {
-        match DepthPlane::of(self, place) {
+        match self.depth_plane(place) {
             Some(plane) => plane.quad(at),
             None => [[0, 0], [1, 0], [0, 1], [1, 1]].map(|by: [i32; 2]| {
                 self.depth(std::array::from_fn(|axis| self.unit.corner(at[axis] + by[axis]) + place[axis]))

@@ -4,7 +4,7 @@
 
 use crate::lanes::prefetch;
 use crate::surface::layout::ArrayMode;
-use crate::surface::samples::Surface;
+use crate::surface::samples::{Runs, Surface};
 
 /// Rows and columns of a tile.
 pub(super) const TILE: i32 = 8;
@@ -88,28 +88,6 @@ impl Pattern {
         };
         whole.iter_mut().for_each(|chunk| merge(chunk));
         merge(rest);
-    }
-}
-
-/// The byte ranges of a tile of 8x8 pixels, counted from its first element of a sample: their starts and lengths.
-#[derive(Debug)]
-pub(super) struct Runs {
-    sample: u32,
-    runs: Vec<[u32; 2]>,
-}
-
-impl Runs {
-    /// Of elements of so many bytes that begin at these places.
-    fn of(sample: u32, mut places: Vec<u32>, bytes: u32) -> Self {
-        places.sort_unstable();
-        let mut runs: Vec<[u32; 2]> = Vec::new();
-        for place in places {
-            match runs.last_mut() {
-                Some([first, length]) if *first + *length == place => *length += bytes,
-                _ => runs.push([place, bytes]),
-            }
-        }
-        Self { sample, runs }
     }
 }
 

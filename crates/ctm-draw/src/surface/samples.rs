@@ -1,7 +1,6 @@
 //! The samples of a target during a draw: addresses, loads and stores.
 
 use crate::lanes::{LANES, Shape, prefetch};
-use crate::surface::fill::Runs;
 use crate::surface::layout::{ArrayMode, Layout};
 use ctm_exec::r700::Tiles;
 use std::collections::HashMap;
@@ -78,6 +77,28 @@ pub(crate) struct Surface<'t> {
     columns: Arc<OnceLock<Arc<[u32]>>>,
     /// Where rows lie, too: of each sample.
     pub(super) tiles: OnceLock<Arc<FoundTiles>>,
+}
+
+/// The byte ranges of a tile of 8x8 pixels, counted from its first element of a sample: their starts and lengths.
+#[derive(Debug)]
+pub(super) struct Runs {
+    pub(super) sample: u32,
+    pub(super) runs: Vec<[u32; 2]>,
+}
+
+impl Runs {
+    /// Of elements of so many bytes that begin at these places.
+    pub(super) fn of(sample: u32, mut places: Vec<u32>, bytes: u32) -> Self {
+        places.sort_unstable();
+        let mut runs: Vec<[u32; 2]> = Vec::new();
+        for place in places {
+            match runs.last_mut() {
+                Some([first, length]) if *first + *length == place => *length += bytes,
+                _ => runs.push([place, bytes]),
+            }
+        }
+        Self { sample, runs }
+    }
 }
 
 /// Where columns and rows of layer 0 lie among tiles.

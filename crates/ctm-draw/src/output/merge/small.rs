@@ -95,7 +95,7 @@ impl Merger<'_, '_> {
             let test = &faces[usize::from(!of.setup.is_front)];
             let depths = match test.same(of.setup) {
                 Some(same) => TestedDepths::Same(same),
-                None => TestedDepths::Each(DepthPlane::of(of.setup, [self.state.raster.centre(); 2])?),
+                None => TestedDepths::Each(of.setup.depth_plane([self.state.raster.centre(); 2])?),
             };
             tests = Some((test, target, depths));
         }
