@@ -102,6 +102,15 @@ pub(super) fn ranges(registers: &Registers, set: Set, wanted: &Wanted, surfaces:
     all
 }
 
+impl Wanted {
+    /// Whether lookups only compare the texels of a texture, and the elements that they return. A texture has one form in a program: if some lookups compare and
+    /// others do not, its selected elements are compared.
+    fn reads_of(&self, texture: u8) -> (bool, u8) {
+        let lookups = || self.textures.iter().filter(|lookup| lookup.texture == texture);
+        (lookups().all(|lookup| lookup.compares), lookups().fold(0, |all, lookup| all | lookup.elements))
+    }
+}
+
 /// The textures of a program's lookups, converted; converted ones are reused.
 pub(super) fn convert_textures(
     registers: &Registers,
@@ -111,14 +120,13 @@ pub(super) fn convert_textures(
     surfaces: &mut Surfaces,
 ) -> Result<Vec<(u8, Arc<TextureImage>)>, Error> {
     let mut all = Vec::new();
-    for &Lookup { texture: id, compares, .. } in &wanted.textures {
+    for &Lookup { texture: id, .. } in &wanted.textures {
         let words = registers.resource(set.first_resource() + u32::from(id));
         if kind_of(&words) != VALID_TEXTURE {
             continue;
         }
-        let lookups = wanted.textures.iter().filter(|lookup| lookup.texture == id);
-        let elements = lookups.fold(0, |all, lookup| all | lookup.elements);
-        let read = surfaces.read(&words, compares, elements);
+        let (compared, elements) = wanted.reads_of(id);
+        let read = surfaces.read(&words, compared, elements);
         if let Some(image) = surfaces.texture(memory, &words, read) {
             all.push((id, image));
             continue;
@@ -377,6 +385,20 @@ pub const fn depth_format(number: u32) -> Option<ctm_draw::depth::DepthFormat> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_texture_has_one_form_in_a_program() {
+        let lookup = |texture, compares, elements| Lookup { texture, sampler: 0, compares, elements };
+        let textures = vec![
+            lookup(1, true, 0b1111),
+            lookup(2, false, 0b0001),
+            lookup(2, false, 0b0100),
+            lookup(3, false, 0b0001),
+            lookup(3, true, 0b1111),
+        ];
+        let wanted = Wanted { textures, ..Wanted::default() };
+        assert_eq!([1, 2, 3].map(|id| wanted.reads_of(id)), [(true, 0b1111), (false, 0b0101), (false, 0b1111)]);
+    }
 
     /// OpenGL ES 3.0 has no filter that ends at a face's edge, and drivers set the bit for lookups of their own in pixel programs.
     #[test]
