@@ -4,16 +4,13 @@ use crate::lanes::Wide;
 use crate::pixel::exports::Exports;
 use crate::raster::QuadCoverage;
 use crate::setup::piece::Piece;
-use crate::setup::{Mix, Weights};
+use crate::setup::{Mix, ParameterPlanes, Setup, Weights};
 use crate::state::{Interpolation, Place, RasterState};
 use ctm_exec::StartRow;
 use std::cell::Cell;
 
 /// Quads whose parameters are interpolated together.
 pub(super) const TOGETHER: usize = 32;
-
-/// Adjacent quads of a piece from which on it pays to compute their common parts once.
-const LEAST_SHARED: usize = 3;
 
 /// A quad of the pixel program. Its uncovered pixels run, too, and are not counted.
 #[derive(Clone, Copy, Debug)]
@@ -70,46 +67,84 @@ fn place(raster: &RasterState, place: Place, at: [i32; 2], mask: u8, sample: Opt
     }
 }
 
+/// Whether values are evaluated at the centres of a quad's pixels.
+#[inline(always)]
+fn is_at_centres(raster: &RasterState, of: Place, quad: &ShadeQuad) -> bool {
+    quad.sample.is_none() && (of != Place::Centroid || !raster.multisample || raster.samples.count <= 1)
+}
+
 /// The same of the pixels of a quad.
 #[inline(always)]
 pub(super) fn places(raster: &RasterState, of: Place, quad: &ShadeQuad) -> [[i64; 2]; 4] {
     let at = pixels(&quad.quad);
-    if of == Place::Centre && quad.sample.is_none() {
+    if is_at_centres(raster, of, quad) {
         let centre = raster.centre();
         return at.map(|at| at.map(|pixel| raster.unit.corner(pixel) + centre));
     }
     std::array::from_fn(|n| place(raster, of, at[n], quad.quad.masks[n], quad.sample))
 }
 
-/// The weights of quads, to be computed.
-pub(super) struct Weighed<'m> {
-    pub(super) weights: &'m mut [Weights],
+/// The sums of a plane in the pixels of a quad.
+#[inline(always)]
+fn sums([origin, di, dj]: [f64; 3], quad: &QuadCoverage) -> [f64; 4] {
+    // All sums are exact.
+    let first = origin + f64::from(quad.x) * di + f64::from(quad.y) * dj;
+    [first, first + di, first + dj, first + (di + dj)]
+}
+
+/// How the parameters of quads are interpolated that are evaluated at the same place in their pixels.
+pub(super) struct QuadPlaces {
+    /// By the first of quads that follow each other of one piece: its planes, if values at the centres of a triangle's pixels are wanted.
+    planes: [Option<ParameterPlanes>; TOGETHER],
+    /// w of each quad's pixels, where there are planes that are divided by 1/w.
+    ws: [[f64; 4]; TOGETHER],
+    /// The weights of each quad's pixels, where there are no planes.
+    weights: [Weights; TOGETHER],
+}
+
+impl QuadPlaces {
+    pub(super) fn new() -> Self {
+        Self { planes: [None; TOGETHER], ws: [[0.0; 4]; TOGETHER], weights: [Weights::default(); TOGETHER] }
+    }
+}
+
+/// The places of quads, to be computed.
+pub(super) struct Placed<'m> {
+    pub(super) at: &'m mut QuadPlaces,
     pub(super) quads: &'m [ShadeQuad],
     pub(super) pieces: &'m [Piece],
     pub(super) raster: &'m RasterState,
     pub(super) of: Place,
 }
 
-impl Wide for Weighed<'_> {
+impl Wide for Placed<'_> {
     type Out = ();
 
     #[inline(always)]
     fn run<const FMA: bool>(self) {
-        let Self { weights, quads, pieces, raster, of } = self;
-        let mut all = weights.iter_mut();
+        let Self { at: QuadPlaces { planes, ws, weights }, quads, pieces, raster, of } = self;
+        let mut begin = 0;
         for quads in quads.chunk_by(|a, b| a.setup == b.setup) {
-            let piece = &pieces[quads[0].setup as usize];
-            let setup = &piece.setup;
-            let is_shared = quads.len() >= LEAST_SHARED && of == Place::Centre && quads[0].sample.is_none();
-            let shared = if is_shared { setup.quad_weights(piece.bounds(), raster.centre()) } else { None };
-            for (quad, weights) in quads.iter().zip(all.by_ref()) {
-                let at = [quad.quad.x, quad.quad.y];
-                *weights = match &shared {
-                    Some(shared) => shared.at(at),
-                    None if of == Place::Centre && quad.sample.is_none() => setup.weights_of_quad(at, raster.centre()),
-                    None => setup.weights(places(raster, of, quad)),
-                };
+            let part = begin..begin + quads.len();
+            let setup = &pieces[quads[0].setup as usize].setup;
+            let at_centres = is_at_centres(raster, of, &quads[0]);
+            planes[begin] = if at_centres { ParameterPlanes::of(setup, raster.centre()) } else { None };
+            match &planes[begin] {
+                None => {
+                    for (quad, weights) in quads.iter().zip(&mut weights[part.clone()]) {
+                        *weights = setup.weights(places(raster, of, quad));
+                    }
+                }
+                Some(planes) => {
+                    if let Some(divisor) = planes.divisor() {
+                        for (quad, ws) in quads.iter().zip(&mut ws[part.clone()]) {
+                            *ws = sums(divisor, &quad.quad);
+                            ws.iter_mut().for_each(|w| *w = 1.0 / *w);
+                        }
+                    }
+                }
             }
+            begin = part.end;
         }
     }
 }
@@ -126,7 +161,9 @@ pub(super) type QuadElements<'r> = [Option<&'r mut [[u32; 4]]>; 4];
 /// A parameter, to be interpolated in quads.
 pub(super) struct Mixed<'m, 'r> {
     pub(super) rows: &'m mut QuadElements<'r>,
-    pub(super) weights: &'m [Weights],
+    pub(super) at: &'m QuadPlaces,
+    /// Some of the quads of the places, beginning with this one.
+    pub(super) first: usize,
     pub(super) quads: &'m [ShadeQuad],
     pub(super) pieces: &'m [Piece],
     /// Of all vertices.
@@ -139,17 +176,42 @@ impl Wide for Mixed<'_, '_> {
 
     #[inline(always)]
     fn run<const FMA: bool>(self) {
-        let Self { rows, weights, quads, pieces, all, interpolation } = self;
+        let Self { rows, at, first, quads, pieces, all, interpolation } = self;
         let mut begin = 0;
         for quads in quads.chunk_by(|a, b| a.setup == b.setup) {
             let part = begin..begin + quads.len();
+            let of_launch = first + begin..first + part.end;
             begin = part.end;
-            let of = pieces[quads[0].setup as usize].setup.slots.map(|slot| &all[slot as usize]);
+            let setup = &pieces[quads[0].setup as usize].setup;
+            let vertices = setup.slots.map(|slot| &all[slot as usize]);
+            let Some(planes) = &at.planes[of_launch.start] else {
+                for (element, row) in rows.iter_mut().enumerate() {
+                    let Some(row) = row else { continue };
+                    let mix = Mix::of(vertices.map(|of| f32::from_bits(of[element])));
+                    for (to, weights) in row[part.clone()].iter_mut().zip(&at.weights[of_launch.clone()]) {
+                        *to = mix.at(weights, interpolation).map(f32::to_bits);
+                    }
+                }
+                continue;
+            };
+            let elements = planes.parameter(setup, interpolation == Interpolation::Perspective, vertices);
             for (element, row) in rows.iter_mut().enumerate() {
                 let Some(row) = row else { continue };
-                let mix = Mix::of(of.map(|of| f32::from_bits(of[element])));
-                for (to, weights) in row[part.clone()].iter_mut().zip(&weights[part.clone()]) {
-                    *to = mix.at(weights, interpolation).map(f32::to_bits);
+                let plane = elements.of.map(|of| of[element]);
+                if elements.divided[element] {
+                    for (to, (quad, ws)) in
+                        row[part.clone()].iter_mut().zip(quads.iter().zip(&at.ws[of_launch.clone()]))
+                    {
+                        for (to, (sum, w)) in to.iter_mut().zip(sums(plane, &quad.quad).into_iter().zip(ws)) {
+                            *to = ((sum * w) as f32).to_bits();
+                        }
+                    }
+                } else {
+                    for (to, quad) in row[part.clone()].iter_mut().zip(quads) {
+                        for (to, sum) in to.iter_mut().zip(sums(plane, &quad.quad)) {
+                            *to = (sum as f32).to_bits();
+                        }
+                    }
                 }
             }
         }
@@ -181,7 +243,7 @@ impl Wide for Positioned<'_> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         let Self { of, quads, pieces, raster, place, elements } = self;
-        let at_centre = |quad: &ShadeQuad| place == Place::Centre && quad.sample.is_none();
+        let at_centre = |quad: &ShadeQuad| is_at_centres(raster, place, quad);
         let in_pixels = |at: i64| (raster.unit.in_pixels(at) as f32).to_bits();
         for (number, quad) in quads.iter().enumerate() {
             if at_centre(quad) {
@@ -201,28 +263,35 @@ impl Wide for Positioned<'_> {
                 continue;
             }
             let setup = &pieces[quad.setup as usize].setup;
-            let shares = if at_centre(quad) {
-                setup.shares_of_quad([quad.quad.x, quad.quad.y], [raster.centre(); 2])
-            } else {
-                setup.shares_of_four(&places(raster, place, quad))
+            let planes = if at_centre(quad) { ParameterPlanes::of(setup, raster.centre()) } else { None };
+            let [depths, ws] = match planes {
+                Some(planes) => depths_and_ws(setup, &planes, &quad.quad),
+                None => {
+                    let places = places(raster, place, quad);
+                    let depths = places.map(|at| setup.clamped(setup.depth(at)));
+                    [depths, setup.ws_by(&setup.shares_of_four(&places))]
+                }
             };
-            if elements & 0b0100 != 0 {
-                let depths = if at_centre(quad) {
-                    setup.depths_of_quad([quad.quad.x, quad.quad.y], [raster.centre(); 2])
-                } else {
-                    places(raster, place, quad).map(|at| setup.depth(at))
-                };
-                for (to, depth) in of[2][number].iter_mut().zip(depths) {
-                    *to = (setup.clamped(depth) as f32).to_bits();
-                }
-            }
-            if elements & 0b1000 != 0 {
-                for (to, w) in of[3][number].iter_mut().zip(setup.ws_by(&shares)) {
-                    *to = (w as f32).to_bits();
-                }
-            }
+            of[2][number] = depths.map(|depth| (depth as f32).to_bits());
+            of[3][number] = ws.map(|w| (w as f32).to_bits());
         }
     }
+}
+
+/// The depths and w in the pixels of a quad of a triangle.
+#[inline(always)]
+fn depths_and_ws(setup: &Setup, planes: &ParameterPlanes, quad: &QuadCoverage) -> [[f64; 4]; 2] {
+    let corners = setup.corners.map(|corner| corner.z + setup.offset);
+    let mut depths = sums(planes.linear(&corners.map(|depth| [depth])).map(|[of]| of), quad);
+    // Pixels beside the triangle may lie beyond a range that has all of its corners.
+    if corners.iter().any(|&depth| setup.clamped(depth) != depth) {
+        depths.iter_mut().for_each(|depth| *depth = setup.clamped(*depth));
+    }
+    let ws = match planes.divisor() {
+        Some(divisor) => sums(divisor, quad).map(|sum| 1.0 / sum),
+        None => [1.0 / setup.corners[0].reciprocal_w; 4],
+    };
+    [depths, ws]
 }
 
 /// Rows under construction: a row for each element of an initial register. Reused from launch to launch.

@@ -2,10 +2,11 @@
 
 use crate::lanes::widely;
 pub(crate) use crate::pixel::exports::Exports;
-use crate::pixel::rows::{Mixed, Positioned, QuadElements, TOGETHER, Weighed, by_element, covered, pixels, places};
+use crate::pixel::rows::{
+    Mixed, Placed, Positioned, QuadElements, QuadPlaces, TOGETHER, by_element, covered, pixels, places,
+};
 pub(crate) use crate::pixel::rows::{Scratch, ShadeQuad, count_covered};
 use crate::program::{LaunchOutput, MOST_QUADS, Runner, StageMemory, X1kMemory, ints};
-use crate::setup::Weights;
 use crate::setup::piece::Piece;
 use crate::state::{DrawState, Interpolation, PixelInput, Place, SpriteElement, StageProgram, X1kStage};
 use crate::vertex::Vertices;
@@ -245,8 +246,8 @@ impl Shader<'_> {
             .collect();
         let is_front = |quad: &ShadeQuad| pieces[quad.setup as usize].setup.is_front;
         let raster = &self.state.raster;
-        // The weights of quads that are interpolated together, in one place.
-        let mut weights = [Weights::default(); TOGETHER];
+        // Of quads that are interpolated together.
+        let mut at = QuadPlaces::new();
         for (first, quads) in (0..).step_by(TOGETHER).zip(quads.chunks(TOGETHER)) {
             let mut held: Option<Place> = None;
             for &(input, parameters, elements, first_row) in &found {
@@ -269,7 +270,7 @@ impl Shader<'_> {
                 }
                 let is_mixed = interpolation != Interpolation::Flat && parameters.iter().any(Option::is_some);
                 if is_mixed && held != Some(input.place) {
-                    widely(Weighed { weights: &mut weights, quads, pieces, raster, of: input.place });
+                    widely(Placed { at: &mut at, quads, pieces, raster, of: input.place });
                     held = Some(input.place);
                 }
                 let mut begin = 0;
@@ -289,8 +290,8 @@ impl Shader<'_> {
                             }
                         }
                         Some(all) => {
-                            let weights = &weights[part];
-                            widely(Mixed { rows: &mut rows, weights, quads, pieces, all, interpolation });
+                            let (rows, at, first) = (&mut rows, &at, part.start);
+                            widely(Mixed { rows, at, first, quads, pieces, all, interpolation });
                         }
                     }
                 }

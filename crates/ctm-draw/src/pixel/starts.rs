@@ -1,9 +1,8 @@
 //! Initial values of the pixels of a rectangle, as planes over the window, and their perspective divisors.
 //!
-//! A plane and [`crate::setup::Mix`] are the same function, rounded once to single precision from double; the last bit may differ where the exact
-//! value lies next to the middle of two numbers. The choice of them depends on the primitive and the targets alone.
+//! Quads start with the same bits: [`ParameterPlanes`].
 
-use crate::setup::{Setup, Share};
+use crate::setup::{ParameterPlanes, Setup};
 use crate::state::{DrawState, Interpolation};
 use crate::vertex::Vertices;
 use ctm_exec::r700::{Divisor, Plane};
@@ -86,23 +85,6 @@ impl StartRegisters {
     }
 }
 
-/// A function that is linear in the window, by its values at the corners of a triangle: at pixel (0, 0) and its change by column and row.
-fn linear(setup: &Setup, area: i64, centre: i64, [a, b, c]: [f64; 3]) -> [f64; 3] {
-    let [[x0, y0], [x1, y1], [x2, y2]] = setup.corners.map(|corner| corner.at);
-    // Values that are equal at all corners are constant.
-    if a == b && a == c {
-        return [a, 0.0, 0.0];
-    }
-    let [ex1, ey1, ex2, ey2] = [x1 - x0, y1 - y0, x2 - x0, y2 - y0].map(|edge| edge as f64);
-    let (area, unit) = (area as f64, setup.unit.count() as f64);
-    let (second, third) = (b - a, c - a);
-    // Units are whole numbers: the products of them are exact.
-    let di = (second * ey2 - third * ey1) / area;
-    let dj = (third * ex1 - second * ex2) / area;
-    let [x, y] = [centre - x0, centre - y0].map(|units| units as f64);
-    [a + x * di + y * dj, unit * di, unit * dj]
-}
-
 /// Initial values of pixels.
 #[derive(Default)]
 pub(crate) struct Starts {
@@ -135,11 +117,8 @@ pub(crate) fn starts(
     vertices: &Vertices,
     (registers, first): (usize, [i32; 2]),
 ) -> Option<Starts> {
-    let Share::Triangle(area) = setup.share else { return None };
     let (inputs, centre) = (&state.inputs, state.raster.centre());
-    let reciprocals = setup.corners.map(|corner| corner.reciprocal_w);
-    let is_flat = reciprocals[0] == reciprocals[1] && reciprocals[0] == reciprocals[2];
-    let over = |corners: [f64; 3]| linear(setup, area, centre, corners);
+    let triangle = ParameterPlanes::of(setup, centre)?;
     let mut all = StartRegisters::default();
     for (register, input) in (0u8..).zip(inputs.parameters).take(registers) {
         let parameter = input.parameter(&state.outputs, setup.is_front);
@@ -151,15 +130,10 @@ pub(crate) fn starts(
             Some(of) if input.interpolation == Interpolation::Flat => of[setup.provoking as usize].map(Element::bits),
             Some(of) => {
                 let of_vertices = setup.slots.map(|slot| &of[slot as usize]);
-                let perspective = input.interpolation == Interpolation::Perspective;
-                std::array::from_fn(|element| {
-                    let values = of_vertices.map(|value| f64::from(f32::from_bits(value[element])));
-                    let corners = of_corners(setup, perspective, values);
-                    let is_constant = corners[0] == corners[1] && corners[0] == corners[2];
-                    if !perspective || is_flat || is_constant {
-                        return Element::Number(over(corners));
-                    }
-                    Element::Quotient(over(std::array::from_fn(|n| corners[n] * reciprocals[n])))
+                let planes = triangle.parameter(setup, input.interpolation == Interpolation::Perspective, of_vertices);
+                std::array::from_fn(|n| {
+                    let of = planes.of.map(|of| of[n]);
+                    if planes.divided[n] { Element::Quotient(of) } else { Element::Number(of) }
                 })
             }
         };
@@ -175,9 +149,12 @@ pub(crate) fn starts(
         if depths.iter().any(|&depth| setup.clamped(depth) != depth) {
             return None;
         }
-        let [x, y, z] = [[place, 1.0, 0.0], [place, 0.0, 1.0], over(depths)].map(Element::Number);
-        let one = [1.0, 0.0, 0.0];
-        let w = if is_flat { Element::Number([1.0 / reciprocals[0], 0.0, 0.0]) } else { Element::Quotient(one) };
+        let [x, y] = [[place, 1.0, 0.0], [place, 0.0, 1.0]].map(Element::Number);
+        let z = Element::Number(triangle.linear(&depths.map(|depth| [depth])).map(|[of]| of));
+        let w = match triangle.divisor() {
+            Some(_) => Element::Quotient([1.0, 0.0, 0.0]),
+            None => Element::Number([1.0 / setup.corners[0].reciprocal_w, 0.0, 0.0]),
+        };
         *all.of(register) = [x, y, z, w];
     }
     let mask = state.raster.samples.all().into();
@@ -191,7 +168,7 @@ pub(crate) fn starts(
             [Element::Bits([0.0, 1.0, 0.0]), Element::Bits([0.0, 0.0, 1.0]), Element::bits(mask), Element::bits(0)];
     }
     let mut planes = all.planes()?;
-    let mut divisor = over(reciprocals);
+    let mut divisor = triangle.divisor().unwrap_or_default();
     let [column, row] = first.map(f64::from);
     let from = |origin: &mut f64, di: f64, dj: f64| *origin += column * di + row * dj;
     for plane in &mut planes {
@@ -202,15 +179,4 @@ pub(crate) fn starts(
     let [origin, di, dj] = &mut divisor;
     from(origin, *di, *dj);
     Some(Starts { planes, divisor, quotients: all.quotients() })
-}
-
-/// The values of a parameter's element at the corners of a piece, by those at the primitive's vertices.
-fn of_corners(setup: &Setup, perspective: bool, values: [f64; 3]) -> [f64; 3] {
-    let Some(cut) = &setup.cut else { return values };
-    cut.each_ref().map(|corner| {
-        let shares = if perspective { &corner.weights } else { &corner.linear };
-        // Values that are equal at all vertices are constant.
-        let more = |n: usize| if values[n] == values[0] { 0.0 } else { shares[n] * (values[n] - values[0]) };
-        values[0] + more(1) + more(2)
-    })
 }

@@ -3,7 +3,7 @@
 //! Everything is computed in double precision from positions on the grid, and rounded once where it becomes a start value. Parameters are
 //! interpolated between the vertices that the program exported, also where clipping has cut the primitive.
 
-use crate::rect::{PositionUnit, Rect};
+use crate::rect::PositionUnit;
 use crate::setup::DepthPlane;
 use crate::setup::clip::ClipVertex;
 use crate::state::Interpolation;
@@ -144,26 +144,6 @@ impl Setup {
         [second, third]
     }
 
-    /// The weights of the quads of a triangle in a rectangle, each pixel at this place within it. `None` where numbers become too large, and of lines and points.
-    #[inline(always)]
-    pub(crate) fn quad_weights(&self, rect: Rect, place: i64) -> Option<QuadWeights<'_>> {
-        let Share::Triangle(area) = self.share else { return None };
-        let planes = self.area_planes([place; 2]);
-        let most = |a: i32, b: i32| i64::from(a.unsigned_abs().max(b.unsigned_abs())) + 2;
-        let (columns, rows) = (most(rect.left, rect.right), most(rect.top, rect.bottom));
-        // Then all products and sums of them are exact.
-        let is_exact = |&[origin, di, dj]: &[i64; 3]| {
-            origin.abs() < 1 << 51
-                && di.abs().saturating_mul(columns) < 1 << 50
-                && dj.abs().saturating_mul(rows) < 1 << 50
-        };
-        planes.iter().all(is_exact).then(|| QuadWeights {
-            setup: self,
-            planes: planes.map(|plane| plane.map(|of| of as f64)),
-            inverse: 1.0 / area as f64,
-        })
-    }
-
     /// The depth of every pixel, if it is the same for all.
     pub(crate) fn constant_depth(&self) -> Option<f64> {
         let [a, b, c] = self.corners.map(|corner| corner.z.to_bits());
@@ -203,36 +183,6 @@ impl Setup {
         let [first, second, third] = self.shares(at);
         let [a, b, c] = self.corners.map(|corner| corner.reciprocal_w);
         1.0 / (first * a + second * b + third * c)
-    }
-
-    /// The weights of the corners at the pixels of a quad, from its first pixel on, each at this place within it.
-    #[inline(always)]
-    pub(crate) fn shares_of_quad(&self, at: [i32; 2], place: [i64; 2]) -> [[f64; 4]; 3] {
-        let units = self.unit.count();
-        let [x, y] = [0, 1].map(|axis: usize| i64::from(at[axis]) * units + place[axis]);
-        let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
-        let [ex1, ey1, ex2, ey2] = [x1 - x0, y1 - y0, x2 - x0, y2 - y0];
-        let [dx, dy] = [x - x0, y - y0];
-        // Twice the areas that the first pixel makes with edges: whole numbers, and exact as long as they are not large, as their changes are.
-        let (second, third) = (dx * ey2 - ex2 * dy, ex1 * dy - dx * ey1);
-        match self.share {
-            Share::Triangle(area) if second.abs().max(third.abs()) < 1 << 52 => {
-                let inverse = 1.0 / area as f64;
-                let of = |first: i64, right: i64, down: i64| {
-                    let [first, right, down] = [first, units * right, units * down].map(|area| area as f64);
-                    [first, first + right, first + down, first + right + down].map(|area| area * inverse)
-                };
-                let (second, third) = (of(second, ey2, -ex2), of(third, -ey1, ex1));
-                [std::array::from_fn(|n| 1.0 - second[n] - third[n]), second, third]
-            }
-            _ => self.shares_of_four(&[[x, y], [x + units, y], [x, y + units], [x + units, y + units]]),
-        }
-    }
-
-    /// The weights of the pixels of a quad, from its first pixel on, each at this place within it.
-    #[inline(always)]
-    pub(crate) fn weights_of_quad(&self, at: [i32; 2], place: i64) -> Weights {
-        self.weights_of(self.shares_of_quad(at, [place; 2]))
     }
 
     /// The weights at four places in units.
@@ -302,36 +252,6 @@ impl Setup {
     }
 }
 
-/// The weights of the quads of a piece: [`Setup::weights_of_quad`] with everything computed once that they have in common.
-pub(crate) struct QuadWeights<'s> {
-    setup: &'s Setup,
-    /// Twice the areas that pixels make with edges, as planes over the window that are exact.
-    planes: [[f64; 3]; 2],
-    inverse: f64,
-}
-
-impl QuadWeights<'_> {
-    /// The weights of a quad, from its first pixel on.
-    #[inline(always)]
-    pub(crate) fn at(&self, [x, y]: [i32; 2]) -> Weights {
-        let (x, y) = (f64::from(x), f64::from(y));
-        // Loops alone: in a function for other vectors, compilers leave calls of closures as calls.
-        let mut shares = [[1.0; 4]; 3];
-        for (shares, &[origin, di, dj]) in shares[1..].iter_mut().zip(&self.planes) {
-            let first = origin + x * di + y * dj;
-            *shares = [first, first + di, first + dj, first + di + dj];
-            for share in shares {
-                *share *= self.inverse;
-            }
-        }
-        let [first, second, third] = &mut shares;
-        for ((first, second), third) in first.iter_mut().zip(second).zip(third) {
-            *first = 1.0 - *second - *third;
-        }
-        self.setup.weights_of(shares)
-    }
-}
-
 /// An element of a parameter at three vertices, to be interpolated.
 #[derive(Clone, Copy)]
 pub(crate) struct Mix {
@@ -392,45 +312,5 @@ impl Setup {
             sprite: None,
             unit: PositionUnit::Of256,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Truth: the weights of one quad by itself.
-    #[test]
-    fn quads_of_a_piece_have_their_own_weights() {
-        let mut state = 0x9e37_79b9_7f4a_7c15u64;
-        let mut below = |n: u64| {
-            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            (state >> 33) % n
-        };
-        let mut shared = 0;
-        for case in 0..2000 {
-            let far = [1 << 12, 1 << 18, 1 << 22, 1 << 28][case % 4];
-            let mut corner = || Corner {
-                at: [0, 1].map(|_| below(far) as i64 - far as i64 / 4),
-                z: below(1000) as f64 / 999.0,
-                reciprocal_w: if case % 3 == 0 { 1.0 } else { 0.1 + below(1000) as f64 / 300.0 },
-            };
-            let corners = [corner(), corner(), corner()];
-            let area = crate::raster::Triangle::new(corners.map(|corner| corner.at)).area;
-            let unit = [PositionUnit::Of256, PositionUnit::Of192][case / 4 % 2];
-            let setup = Setup { corners, share: Share::Triangle(area.max(1)), unit, ..Setup::nothing() };
-            let centre = setup.unit.count() / 2;
-            let side = (far >> 8) as i32 + 16;
-            let rect = Rect { left: 0, top: 0, right: side, bottom: side };
-            let Some(of_piece) = setup.quad_weights(rect, centre) else { continue };
-            for _ in 0..8 {
-                let at = [0, 1].map(|_| below(side as u64) as i32 & !1);
-                let [found, expected] =
-                    [of_piece.at(at), setup.weights_of_quad(at, centre)].map(|of| format!("{of:?}"));
-                assert_eq!(found, expected, "case {case}, {at:?}");
-                shared += 1;
-            }
-        }
-        assert!(shared > 4000, "{shared} quads were compared");
     }
 }

@@ -286,6 +286,9 @@ enum StartSource<'a> {
     Stored,
 }
 
+/// Divisors below this leave quotients above the smallest normal number in single precision, where dividends are multiples of a unit ([`Ramp::is_normal`]).
+const LARGEST_DIVISOR: f64 = (1u64 << 62) as f64;
+
 /// The start values of these variables in the lanes of a wavefront.
 #[derive(Clone)]
 pub struct Starts<'a> {
@@ -363,7 +366,6 @@ impl<'a> Starts<'a> {
             })
         };
         let are_finite = ramps().all(|ramp| ramp.bound(i1, j1).is_finite());
-        let are_normal = divisor.is_none() && ramps().all(Ramp::is_normal);
         let exact = |(row, source): (usize, &StartSource<'a>)| {
             let StartSource::Exact(ramp) = source else { return None };
             let added = |lane: usize| ramp.offset([to_the_right[lane], down[lane]]);
@@ -376,6 +378,9 @@ impl<'a> Starts<'a> {
         };
         let constants = sources.iter().enumerate().filter_map(constant).collect();
         let divisor = divisor.map(|divisor| Ramp::linear_by(divisor.of));
+        // Quotients too: a multiple of a normal number's square root, divided by less than the reciprocal of that.
+        let is_small = |divisor: &Ramp| divisor.is_normal() && divisor.bound(i1, j1) < LARGEST_DIVISOR;
+        let are_normal = divisor.as_ref().is_none_or(is_small) && ramps().all(Ramp::is_normal);
         let exact: Vec<_> = exact;
         let is_sum = |source: &StartSource<'_>| matches!(source, StartSource::Rounded(_) | StartSource::Quotient(_));
         let is_other = |source: &StartSource<'_>| matches!(source, StartSource::Row(_) | StartSource::Bits { .. });
