@@ -59,6 +59,20 @@ pub trait Engine: Send + Sync {
         Err(Fault { kind, pc: launch.program.entry, position: None })
     }
 
+    /// Runs one R700 pixel program over parts, one after the other: a later one stores over an earlier one. `launch.domain` contains all tiles.
+    ///
+    /// # Errors
+    /// As [`Self::run_r700_under`], for the first part that has a fault. Those before it have sent their exports, those after it have not run.
+    fn run_r700_parts(
+        &self,
+        control: &Control,
+        launch: &r700::Launch<'_>,
+        parts: &[r700::LaunchPart<'_>],
+        memory: &mut dyn r700::Memory,
+    ) -> Result<Outcome, Fault> {
+        one_by_one(self, control, launch, parts, memory)
+    }
+
     /// Runs a vertex program of the R5xx on vertices; gives the outputs of each. An engine without code for these programs runs the reference interpreter.
     ///
     /// # Errors
@@ -66,4 +80,26 @@ pub trait Engine: Send + Sync {
     fn run_pvs_under(&self, control: &Control, launch: &pvs::PvsLaunch<'_>) -> Result<Vec<pvs::Outputs>, Fault> {
         pvs::run_launch(control, launch)
     }
+}
+
+/// Runs the parts of a launch ([`Engine::run_r700_parts`]) as launches of their own.
+///
+/// # Errors
+/// As of that function.
+pub fn one_by_one<E: Engine + ?Sized>(
+    engine: &E,
+    control: &Control,
+    launch: &r700::Launch<'_>,
+    parts: &[r700::LaunchPart<'_>],
+    memory: &mut dyn r700::Memory,
+) -> Result<Outcome, Fault> {
+    let mut all = Outcome::default();
+    for part in parts {
+        for launch in part.launches(launch) {
+            let Outcome { counters, findings } = engine.run_r700_under(control, &launch, memory)?;
+            all.counters.add(&counters);
+            all.findings.extend(findings);
+        }
+    }
+    Ok(all)
 }

@@ -12,7 +12,7 @@ use ctm_jit::{Backend, Jit};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Colours with numbers, denormals, infinities and NaNs.
-const COLOURS: &str = "
+pub(super) const COLOURS: &str = "
 ALU:
   0  x: MUL_e R2.x, R0.x, 0.01f
      y: MULADD_e R2.y, R0.y, 0.03f, R0.x
@@ -46,7 +46,7 @@ END_OF_PROGRAM
 ";
 
 /// Colours of lanes that are not killed, in a branch or not.
-const KILLS: &str = "
+pub(super) const KILLS: &str = "
 ALU_PUSH_BEFORE:
   0  x: PRED_SETGT ____, R0.x, 5.0f UPDATE_EXEC_MASK UPDATE_PRED
 ALU_POP_AFTER:

@@ -17,6 +17,7 @@ mod r700;
 mod r700_conditions;
 mod r700_details;
 mod r700_epilogues;
+mod r700_parts;
 mod r700_spans;
 mod r700_streams;
 mod spans;

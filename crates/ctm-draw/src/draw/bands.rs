@@ -6,9 +6,12 @@
 mod apart;
 mod batch;
 mod late;
+mod parts;
+mod tiles;
 
 use self::apart::Apart;
 use self::batch::Batch;
+use self::tiles::WaitingParts;
 use crate::draw::ready::Ready;
 use crate::output::merge::Merger;
 use crate::pixel::band::{self, Hidden};
@@ -189,6 +192,22 @@ impl Over<'_> {
         !self.runner.is_observed() && *self.uniform.get_or_init(|| shader.is_uniform())
     }
 
+    /// Whether launches may have several parts, and store the colours of each.
+    fn takes_parts(&self, merger: &Merger<'_, '_>) -> bool {
+        self.shader.is_some_and(|shader| {
+            let exported = self.exported(shader);
+            let is_merged = || merger.epilogues(exported).is_some() && merger.merges_late(shader.takes_tests());
+            self.is_flat
+                && self.samples == 0
+                && !self.is_idle
+                && !self.runner.is_observed()
+                && shader.takes_parts()
+                && !merger.is_late()
+                && merger.has_tiles_of_dwords()
+                && (merger.is_replaced(exported) || is_merged())
+        })
+    }
+
     /// Quads and pixels of a piece within a rectangle.
     fn count(&self, piece: &Piece, within: Rect) -> [u64; 2] {
         let mut count = [0; 2];
@@ -222,13 +241,16 @@ impl Over<'_> {
         pieces: &[Piece],
         numbers: impl Iterator<Item = u32>,
     ) -> Result<[u64; 2], DrawError> {
-        let Some(early) = mergers.first().map(|merger| merger.early) else { return Ok([0; 2]) };
+        let Some(first_merger) = mergers.first() else { return Ok([0; 2]) };
+        let (early, takes_parts) = (first_merger.early, self.takes_parts(first_merger));
         let mut batch = Batch {
             over: self,
             mergers,
             first,
             pieces,
             quads: Vec::new(),
+            waiting: WaitingParts::default(),
+            takes_parts,
             scratch: Scratch::kept(),
             packed: Packed::default(),
             apart: Apart::default(),

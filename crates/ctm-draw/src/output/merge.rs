@@ -502,10 +502,9 @@ impl<'a, 't> Merger<'a, 't> {
         }
     }
 
-    /// Counts the covered pixels of quads that a launch has merged.
-    pub(crate) fn count_written(&mut self, quads: &[ShadeQuad]) {
-        let covered = count_covered(quads);
-        self.pixels_written += if self.plans.of.iter().any(Option::is_some) { covered } else { 0 };
+    /// Counts pixels that a launch has merged.
+    pub(crate) fn count_written(&mut self, pixels: u64) {
+        self.pixels_written += if self.plans.of.iter().any(Option::is_some) { pixels } else { 0 };
     }
 
     /// Merges a quad, with what the program exported for it: the quad of this number of a launch.

@@ -10,8 +10,9 @@ use crate::pixel::starts::{Starts, starts};
 use crate::program::{LaunchOutput, StageMemory, Staged, Window, X1kMemory};
 use crate::rect::Rect;
 use crate::setup::piece::{Coverer, Piece};
+use crate::state::StageProgram;
 use crate::vertex::Vertices;
-use ctm_exec::r700::Launch;
+use ctm_exec::r700::{Launch, LaunchPart};
 use ctm_exec::rows::covered_from;
 use ctm_exec::x1k::{self, DrawParts};
 use ctm_exec::{Domain, Fault, LaneOrder, LaneRows, Position};
@@ -415,6 +416,11 @@ impl Shader<'_> {
         matches!(self.program, QuadProgram::R700(..))
     }
 
+    /// Whether launches may have several parts.
+    pub(crate) const fn takes_parts(&self) -> bool {
+        matches!(self.program, QuadProgram::R700(..))
+    }
+
     /// Whether pixels with the same initial values export the same.
     pub(crate) fn is_uniform(&self) -> bool {
         match &self.program {
@@ -463,17 +469,13 @@ impl Shader<'_> {
                 let nothing = LaneRows::new(no_lanes, &[]);
                 let mut memory = StageMemory { window, ..StageMemory::new(stage.memory, nothing) };
                 let launch = Launch {
-                    stage: StageKind::Pixel,
-                    chip: self.state.chip,
-                    semantics: stage.semantics,
                     planes: &starts.planes,
                     divisor: starts.divisor(),
                     covered: words,
                     epilogues,
                     keeps,
                     survivors,
-                    once: true,
-                    ..Launch::new(stage.program, stage.constants, domain)
+                    ..self.launch_of_pixels(stage, domain)
                 };
                 self.runner.r700("pixel", launch, &mut memory, (&place, &counts))
             }
@@ -484,5 +486,38 @@ impl Shader<'_> {
                 self.runner.x1k(launch, &mut memory, (&place, &counts))
             }
         }
+    }
+
+    /// A launch for pixels of the window.
+    fn launch_of_pixels<'l>(&self, stage: &StageProgram<'l>, domain: Domain) -> Launch<'l> {
+        Launch {
+            stage: StageKind::Pixel,
+            chip: self.state.chip,
+            semantics: stage.semantics,
+            once: true,
+            ..Launch::new(stage.program, stage.constants, domain)
+        }
+    }
+
+    /// Runs the program for the pixels of parts, in order, without an observer. `first`: as of [`Self::run_band`].
+    pub(crate) fn run_parts(
+        &self,
+        parts: &[LaunchPart<'_>],
+        first: [i32; 2],
+        LaunchOutput { window, epilogues, .. }: LaunchOutput<'_, '_>,
+    ) -> Result<(), Fault> {
+        let QuadProgram::R700(stage, _) = &self.program else { return Ok(()) };
+        let mut domain = Domain { i0: u32::MAX, j0: u32::MAX, i1: 0, j1: 0 };
+        for &[i, j] in parts.iter().flat_map(|part| part.tiles) {
+            let last = [i, j].map(|first| first + (LaunchPart::SIDE - 1));
+            (domain.i0, domain.j0) = (domain.i0.min(i), domain.j0.min(j));
+            (domain.i1, domain.j1) = (domain.i1.max(last[0]), domain.j1.max(last[1]));
+        }
+        let no_lanes = LaneRows::new(LaneOrder::quads(Domain { i0: 0, j0: 0, i1: 0, j1: 0 }), &[]);
+        let mut memory = StageMemory { window: Some(window), ..StageMemory::new(stage.memory, no_lanes) };
+        let launch = Launch { epilogues, ..self.launch_of_pixels(stage, domain) };
+        let [column, row] = first.map(i32::cast_unsigned);
+        let place = |at: Position| Position { i: at.i + column, j: at.j + row };
+        self.runner.r700_parts("pixel", launch, parts, &mut memory, &place)
     }
 }

@@ -8,8 +8,8 @@ use ctm_exec::epilogue::Epilogue;
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::TextureKind;
 use ctm_exec::r700::{
-    Buffer, Cells, Direct, Exports, Launch, Memory, NumberTexels, Sampler, Space, Target, TargetEpilogue, Texels,
-    Texture, Tiles, VertexEvent, Written,
+    Buffer, Cells, Direct, Exports, Launch, LaunchPart, Memory, NumberTexels, Sampler, Space, Target, TargetEpilogue,
+    Texels, Texture, Tiles, VertexEvent, Written,
 };
 use ctm_exec::x1k::{Elements, Form};
 use ctm_exec::{Budget, Control, Engine, Fault, FaultKind, Instant, LaneRows, Position, x1k};
@@ -59,6 +59,22 @@ impl<'a> Runner<'a> {
         self.notice.tell(&LaunchNotice { stage, domain: launch.domain, place, counts });
         let launch = Launch { budget: self.budget, checks: self.checks, counters: false, ..launch };
         let outcome = self.engine.run_r700_under(&self.control, &launch, memory);
+        let outcome = outcome.map_err(|fault| Fault { position: fault.position.map(place), ..fault })?;
+        self.note(stage, outcome.findings, place);
+        Ok(())
+    }
+
+    /// Runs a launch of several parts, which nobody observes.
+    pub(crate) fn r700_parts(
+        &self,
+        stage: &'static str,
+        launch: Launch<'_>,
+        parts: &[LaunchPart<'_>],
+        memory: &mut dyn Memory,
+        place: &dyn Fn(Position) -> Position,
+    ) -> Result<(), Fault> {
+        let launch = Launch { budget: self.budget, checks: self.checks, counters: false, ..launch };
+        let outcome = self.engine.run_r700_parts(&self.control, &launch, parts, memory);
         let outcome = outcome.map_err(|fault| Fault { position: fault.position.map(place), ..fault })?;
         self.note(stage, outcome.findings, place);
         Ok(())

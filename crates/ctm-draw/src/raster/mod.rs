@@ -7,7 +7,7 @@ mod line;
 mod triangle;
 
 pub use line::{LinePixels, wide_line};
-pub(crate) use triangle::{BlockEdges, QuadEdges, around, triangle_quads};
+pub(crate) use triangle::{BLOCKS, BlockEdges, QuadEdges, around, triangle_quads};
 pub use triangle::{Triangle, cover_box, cover_triangle, inside_box, inside_triangle, point_box, triangle_spans};
 
 use crate::rect::Rect;

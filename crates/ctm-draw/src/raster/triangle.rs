@@ -168,6 +168,8 @@ pub(crate) struct BlockEdges {
     steps: [[i32; LANES]; 3],
     /// The least and the largest of these steps.
     corners: [[i32; 2]; 3],
+    /// The offset of each of several blocks side by side from the first one.
+    along: [[i32; BLOCKS]; 3],
 }
 
 impl BlockEdges {
@@ -180,9 +182,13 @@ impl BlockEdges {
         let steps = planes.map(|[_, di, dj]| {
             let (di, dj) = (di as i32, dj as i32);
             let mut steps = [0i32; LANES];
-            for (lane, step) in steps.iter_mut().enumerate() {
-                let [x, y] = Shape::Block.at(lane);
-                *step = x.wrapping_mul(di).wrapping_add(y.wrapping_mul(dj));
+            // Each bit of a lane's number adds columns or rows.
+            for bit in (0..LANES.ilog2()).map(|power| 1usize << power) {
+                let [x, y] = Shape::Block.at(bit);
+                let by = x.wrapping_mul(di).wrapping_add(y.wrapping_mul(dj));
+                for n in 0..bit {
+                    steps[n + bit] = steps[n].wrapping_add(by);
+                }
             }
             steps
         });
@@ -192,26 +198,42 @@ impl BlockEdges {
             let sum = |pick: fn(i32, i32) -> i32| pick(sides[0], 0).wrapping_add(pick(sides[1], 0));
             [sum(i32::min), sum(i32::max)]
         });
-        Some(Self { planes, steps, corners })
+        let along = planes.map(|[_, di, _]| std::array::from_fn(|n| (di as i32).wrapping_mul(COLUMNS * n as i32)));
+        Some(Self { planes, steps, corners, along })
+    }
+
+    /// Of blocks side by side, from the one at this pixel on: those with pixels that may be covered, and those whose pixels all are (bit n: block n).
+    #[inline(always)]
+    pub(crate) fn row(&self, at: [i32; 2]) -> [u32; 2] {
+        // Loops alone: in a function for other vectors, compilers leave calls of closures as calls.
+        let (mut least_of_all, mut most_of_all) = ([0; BLOCKS], [0; BLOCKS]);
+        let firsts = self.firsts(at);
+        for ((&first, &[least, most]), along) in firsts.iter().zip(&self.corners).zip(&self.along) {
+            for n in 0..BLOCKS {
+                let value = first.wrapping_add(along[n]);
+                // Negative where one of them is.
+                least_of_all[n] |= value.wrapping_add(least);
+                most_of_all[n] |= value.wrapping_add(most);
+            }
+        }
+        let (mut all, mut may) = ([0; BLOCKS], [0; BLOCKS]);
+        for n in 0..BLOCKS {
+            all[n] = !(least_of_all[n] >> 31).cast_unsigned();
+            may[n] = !(most_of_all[n] >> 31).cast_unsigned();
+        }
+        [bits(&may), bits(&all)]
+    }
+
+    /// The values of edges at a pixel.
+    #[inline(always)]
+    fn firsts(&self, [x, y]: [i32; 2]) -> [i32; 3] {
+        self.planes.map(|[start, di, dj]| (start + i64::from(x) * di + i64::from(y) * dj) as i32)
     }
 
     /// The lanes of the block at this pixel that are covered.
     #[inline(always)]
-    pub(crate) fn covered(&self, [x, y]: [i32; 2]) -> u32 {
-        // Loops alone: in a function for other vectors, compilers leave calls of closures as calls.
-        let (mut first, mut least_of_all, mut most_of_all) = ([0; 3], 0, 0);
-        for (first, (&[start, di, dj], &[least, most])) in first.iter_mut().zip(self.planes.iter().zip(&self.corners)) {
-            *first = (start + i64::from(x) * di + i64::from(y) * dj) as i32;
-            // Negative where one of them is.
-            least_of_all |= first.wrapping_add(least);
-            most_of_all |= first.wrapping_add(most);
-        }
-        if most_of_all < 0 {
-            return 0;
-        }
-        if least_of_all >= 0 {
-            return u32::MAX;
-        }
+    pub(crate) fn covered(&self, at: [i32; 2]) -> u32 {
+        let first = self.firsts(at);
         let mut masks = [0; LANES];
         for (n, mask) in masks.iter_mut().enumerate() {
             // Negative where one of them is.
@@ -221,6 +243,9 @@ impl BlockEdges {
         bits(&masks)
     }
 }
+
+/// Blocks that are looked at together.
+pub(crate) const BLOCKS: usize = 8;
 
 /// Side of the blocks of pixels that are tested as a whole.
 const BLOCK: i32 = 8;

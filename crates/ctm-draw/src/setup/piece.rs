@@ -2,7 +2,7 @@
 
 use crate::lanes::{COLUMNS, ROWS, blocks, inside, whole, wide};
 use crate::raster::{
-    BlockEdges, LinePixels, QuadCoverage, QuadEdges, Triangle, around, cover_box, cover_triangle, inside_box,
+    BLOCKS, BlockEdges, LinePixels, QuadCoverage, QuadEdges, Triangle, around, cover_box, cover_triangle, inside_box,
     inside_triangle, triangle_quads, triangle_spans,
 };
 use crate::rect::{PixelPlace, Rect};
@@ -185,10 +185,18 @@ impl<'a> Coverer<'a> {
         };
         for y in (all.top..all.bottom).step_by(ROWS as usize) {
             if let Some(edges) = &edges {
-                for x in (all.left..all.right).step_by(COLUMNS as usize) {
-                    let lanes = wide!(edges.covered([x, y])) & inside(scissor, [x, y]);
-                    if lanes != 0 {
-                        tell([x, y], lanes);
+                for x in (all.left..all.right).step_by(BLOCKS * COLUMNS as usize) {
+                    let [mut may, whole] = wide!(edges.row([x, y]));
+                    may &= u32::MAX >> (32 - ((all.right - x) / COLUMNS).min(BLOCKS as i32));
+                    while may != 0 {
+                        let block = may.trailing_zeros();
+                        may &= may - 1;
+                        let at = [x + COLUMNS * block.cast_signed(), y];
+                        let covered = if whole >> block & 1 == 1 { u32::MAX } else { wide!(edges.covered(at)) };
+                        let lanes = covered & inside(scissor, at);
+                        if lanes != 0 {
+                            tell(at, lanes);
+                        }
                     }
                 }
                 continue;

@@ -224,6 +224,34 @@ impl<'a> Launch<'a> {
     }
 }
 
+/// Pixels of a launch of several parts ([`Engine::run_r700_parts`](crate::Engine::run_r700_parts)), and all in which these differ.
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchPart<'a> {
+    /// As of [`Launch::planes`].
+    pub planes: &'a [Plane],
+    /// As of [`Launch::divisor`].
+    pub divisor: Option<Divisor<'a>>,
+    /// Tiles of 8x8 pixels, no two of them the same, by their first columns and rows, which are even.
+    pub tiles: &'a [[u32; 2]],
+    /// The pixels of each tile whose exports are sent: bit n is lane n of a [launch](Launch) over the tile alone.
+    pub covered: &'a [u64],
+}
+
+impl<'a> LaunchPart<'a> {
+    /// Columns and rows of a tile.
+    pub const SIDE: u32 = 8;
+
+    /// The launch over each tile, alone.
+    pub fn launches(&self, of: &Launch<'a>) -> impl Iterator<Item = Launch<'a>> {
+        let Self { planes, divisor, tiles, covered } = *self;
+        let of = *of;
+        tiles.iter().zip(covered.chunks(1)).map(move |(&[i0, j0], covered)| {
+            let domain = Domain { i0, j0, i1: i0 + (Self::SIDE - 1), j1: j0 + (Self::SIDE - 1) };
+            Launch { domain, planes, divisor, covered: Some(covered), ..of }
+        })
+    }
+}
+
 /// A memory that MEM instructions write and MEM_RD fetches read (R700 §3.4.2, §3.4.3). Scratch memory is not among them: each
 /// thread has its own, which lives as long as the thread and reads 0 where nothing was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

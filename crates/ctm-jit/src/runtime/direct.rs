@@ -98,6 +98,31 @@ impl Wavefronts<'_> {
     }
 }
 
+/// Launches of one program that follow each other on this thread.
+pub struct Sequence<'a> {
+    runner: Runner<'a>,
+    part: Part,
+    /// Their results.
+    pub done: Done,
+}
+
+impl<'a> Sequence<'a> {
+    /// Of launches like this one, under its watch.
+    pub fn new(of: &Wavefronts<'a>) -> Self {
+        Self { runner: Runner::new(of.program), part: of.watch.part(0), done: Done::new(of) }
+    }
+
+    /// Runs all wavefronts of the next launch.
+    ///
+    /// # Errors
+    /// Its first fault.
+    pub fn run(&mut self, of: &Wavefronts<'_>, direct: &Direct<'_>) -> Result<(), Fault> {
+        let spans = Spans::of(of, direct);
+        let mut task = Task { of, direct, part: &self.part, runner: &mut self.runner, done: &mut self.done };
+        task.run(spans.as_ref(), 0..of.waves.count())
+    }
+}
+
 /// A task in progress.
 struct Task<'t, 'a> {
     of: &'t Wavefronts<'t>,

@@ -11,6 +11,8 @@ use crate::passes::switches::SwitchError;
 use crate::passes::table as optional;
 use crate::runtime::r700::launched::R700;
 use crate::runtime::x1k::launched::X1k;
+use ctm_exec::engine::one_by_one;
+use ctm_exec::r700::LaunchPart;
 use ctm_exec::watch::Watch;
 use ctm_exec::x1k::{DrawParts, Launch, Memory};
 use ctm_exec::{Control, Engine, Fault, Interp, Outcome};
@@ -210,6 +212,35 @@ impl Jit {
         self.run_r700_under(control, &ctm_exec::r700::Launch { epilogues: &[], ..*launch }, memory)
     }
 
+    /// Runs the parts of a launch with one set of outputs and bindings; `None`, and no effect, where that is not possible.
+    fn r700_parts(
+        &self,
+        control: &Control,
+        launch: &ctm_exec::r700::Launch<'_>,
+        parts: &[LaunchPart<'_>],
+        memory: &mut dyn ctm_exec::r700::Memory,
+    ) -> Option<Result<Outcome, Fault>> {
+        use r700::artifact::{Artifact, key};
+        let is_left = launch.stage != Stage::Pixel
+            || launch.checks
+            || launch.counters
+            || launch.survivors.is_some()
+            || !matches!(launch.wavefront.lanes(), 16 | 32 | 64)
+            || !launch.dx10_clamp;
+        // They are one program.
+        let mut temps = parts.iter().map(|part| part.planes.iter().map(|plane| plane.temp));
+        let of_first = temps.next().filter(|_| !is_left)?;
+        if !temps.all(|temps| temps.eq(of_first.clone())) || memory.outputs_alias_inputs() {
+            return None;
+        }
+        let of_first = parts.first()?.launches(launch).next()?;
+        let artifact = self.r700.get(key(&of_first), || Artifact::new(&of_first, &self.options))?;
+        let tiles: usize = parts.iter().map(|part| part.tiles.len()).sum();
+        let watch = Watch::new(&launch.budget, control, 64 * tiles as u64);
+        let done = R700::new(launch, &artifact, memory).parts(parts, (&watch, self.backend), &self.r700_bail_outs)?;
+        Some(done.map(|counters| Outcome { counters, findings: Vec::new() }.counted(false)))
+    }
+
     /// The back end in use.
     #[must_use]
     pub const fn backend(&self) -> Backend {
@@ -290,6 +321,17 @@ impl Engine for Jit {
         }
         self.r700_bail_outs.fetch_add(1, Ordering::Relaxed);
         Interp.run_r700_under(control, launch, memory)
+    }
+
+    fn run_r700_parts(
+        &self,
+        control: &Control,
+        launch: &ctm_exec::r700::Launch<'_>,
+        parts: &[LaunchPart<'_>],
+        memory: &mut dyn ctm_exec::r700::Memory,
+    ) -> Result<Outcome, Fault> {
+        let done = self.r700_parts(control, launch, parts, &mut *memory);
+        done.unwrap_or_else(|| one_by_one(self, control, launch, parts, memory))
     }
 
     fn run_pvs_under(

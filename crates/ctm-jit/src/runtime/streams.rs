@@ -184,7 +184,7 @@ pub fn run(
     uniform: &Uniform,
     given: &LaunchParameters<'_>,
     surfaces: &Surfaces<'_>,
-    (waves, lanes): (&Waves, usize),
+    (waves, lanes): (&Waves<'_>, usize),
     count: impl Fn(&[u64], u64, &mut Counters),
 ) -> Option<Counters> {
     let target = of.backend.target()?;

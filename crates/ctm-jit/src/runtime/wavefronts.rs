@@ -27,7 +27,7 @@ const INSTRUCTIONS_PER_LOOK_FETCHING: u64 = INSTRUCTIONS_PER_LOOK / 16;
 /// The state that all wavefronts of a launch share.
 pub struct Wavefronts<'a> {
     pub program: &'a CompiledProgram,
-    pub waves: Waves,
+    pub waves: Waves<'a>,
     pub starts: Starts<'a>,
     pub domain: Domain,
     /// Lanes of a wavefront.

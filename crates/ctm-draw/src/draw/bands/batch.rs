@@ -1,6 +1,7 @@
 //! Quads of pieces on their way through the pixel program, to the mergers of bands.
 
 use super::apart::Apart;
+use super::tiles::WaitingParts;
 use super::{LEAST_FILLED, LEAST_MERGED, Over};
 use crate::lanes::{Shape, whole};
 use crate::output::merge::{Merger, SmallTriangle, Sources};
@@ -49,6 +50,9 @@ pub(super) struct Batch<'b, 'r, 'a, 't> {
     pub(super) first: usize,
     pub(super) pieces: &'b [Piece],
     pub(super) quads: Vec<ShadeQuad>,
+    pub(super) waiting: WaitingParts,
+    /// Launches may have several parts, and store the colours of each.
+    pub(super) takes_parts: bool,
     pub(super) scratch: Scratch,
     pub(super) packed: Packed,
     pub(super) apart: Apart,
@@ -151,8 +155,9 @@ impl Batch<'_, '_, '_, '_> {
     pub(super) fn blocks(&mut self, number: u32, within: Rect) -> Result<(), DrawError> {
         let (over, piece) = (self.over, &self.pieces[number as usize]);
         let Some(merger) = self.mergers.first() else { return Ok(()) };
-        let tests = merger.tests();
+        let (tests, rect) = (merger.tests(), piece.bounds().and(within));
         let depths = tests.then(|| merger.depths(&piece.setup, Shape::Block));
+        let is_gathered = self.begin_part(piece, rect)?;
         let mut result = Ok(());
         over.coverer.blocks(piece, within, &mut |at, lanes| {
             if result.is_ok() {
@@ -162,25 +167,46 @@ impl Batch<'_, '_, '_, '_> {
                     Some(depths) => merger.test_lanes(depths, at, lanes),
                     None => lanes,
                 };
+                if passed == 0 {
+                    return;
+                }
                 merger.count_passed(passed);
-                result = self.quads_of_block(number, at, passed);
+                if is_gathered {
+                    self.add_to_part(at, passed);
+                } else {
+                    result = self.quads_of_block(number, at, passed);
+                }
             }
         });
-        result
+        result?;
+        if is_gathered { self.end_part(number, rect) } else { Ok(()) }
     }
 
     /// Adds the quads of a block's lanes.
     pub(super) fn quads_of_block(&mut self, number: u32, [x, y]: [i32; 2], lanes: u32) -> Result<(), DrawError> {
+        self.quads_of_lanes(number, lanes.into(), |lane| {
+            let [column, row] = Shape::Block.at(lane);
+            [x + column, y + row]
+        })
+    }
+
+    /// Adds the quads of lanes, four side by side to each; `at`: the place of a quad's first lane.
+    pub(super) fn quads_of_lanes(
+        &mut self,
+        number: u32,
+        lanes: u64,
+        at: impl Fn(usize) -> [i32; 2],
+    ) -> Result<(), DrawError> {
         let all = u32::from(self.over.all);
         let mut left = lanes;
         while left != 0 {
             let first = left.trailing_zeros() & !3;
-            let four = left >> first & 15;
+            let four = (left >> first & 15) as u32;
             left &= !(15 << first);
             // Each bit becomes a byte.
             let bytes = (four & 1 | (four & 2) << 7 | (four & 4) << 14 | (four & 8) << 21) * all;
-            let [column, row] = Shape::Block.at(first as usize);
-            let quad = QuadCoverage { x: x + column, y: y + row, masks: bytes.to_le_bytes() };
+            let [x, y] = at(first as usize);
+            let quad = QuadCoverage { x, y, masks: bytes.to_le_bytes() };
             self.quads.push(ShadeQuad { setup: number, quad, sample: None });
             if self.quads.len() >= PER_LAUNCH {
                 self.launch(false)?;
@@ -260,6 +286,7 @@ impl Batch<'_, '_, '_, '_> {
         if self.quads.iter().any(|quad| quad.quad.rect().meets(inside)) {
             self.flush()?;
         }
+        self.make_way(inside)?;
         over.runner.goes_on("pixel")?;
         let colours = match (over.shader, starts.flatten()) {
             (Some(shader), Some(starts)) if outputs != 0 => {
@@ -306,10 +333,11 @@ impl Batch<'_, '_, '_, '_> {
         let first_row = (self.first + band) as i32 * over.rows as i32;
         let first = if is_replaced || is_merged { [0, first_row] } else { [rect.left, rect.top] };
         let Some(starts) = shader.starts(piece, first, over.vertices) else { return Ok(false) };
-        // Waiting quads there come first.
+        // Waiting quads and parts there come first.
         if self.quads.iter().any(|quad| quad.quad.rect().meets(rect)) {
             self.flush()?;
         }
+        self.make_way(rect)?;
         over.runner.goes_on("pixel")?;
         if self.mergers[band].is_late() {
             let late = LateBand { covered, starts, first, outputs: staged, is_merged };
@@ -356,13 +384,14 @@ impl Batch<'_, '_, '_, '_> {
         (pixels > 0).then_some(covered)
     }
 
-    /// Runs the pixel program for all quads, and merges them in order.
+    /// Draws the parts that wait; then runs the pixel program for all quads, and merges them in order.
     pub(super) fn flush(&mut self) -> Result<(), DrawError> {
         self.launch(true)
     }
 
     /// The same for all quads, or for most of them: those that are left have places of others.
-    fn launch(&mut self, all: bool) -> Result<(), DrawError> {
+    pub(super) fn launch(&mut self, all: bool) -> Result<(), DrawError> {
+        self.run_parts()?;
         if self.quads.is_empty() {
             return Ok(());
         }
@@ -431,7 +460,7 @@ impl Batch<'_, '_, '_, '_> {
                     let left = survivors.into_iter().map(|lanes| u64::from(lanes.into_inner().count_ones())).sum();
                     self.mergers[0].count(left);
                 }
-                None => self.mergers[0].count_written(quads),
+                None => self.mergers[0].count_written(count_covered(quads)),
             }
             quads.clear();
             quads.extend(later);

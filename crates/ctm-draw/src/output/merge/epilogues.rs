@@ -77,4 +77,12 @@ impl<'t> Merger<'_, 't> {
         };
         [8].into_iter().find_map(columns).unwrap_or(2)
     }
+
+    /// Whether all colour targets are whole tiles of 8x8 pixels, of 4 bytes each.
+    pub(crate) fn has_tiles_of_dwords(&self) -> bool {
+        self.open.colour.iter().flatten().all(|target| {
+            let layout = target.surface.layout();
+            target.colours.bytes() == 4 && layout.pitch.is_multiple_of(8) && layout.height.is_multiple_of(8)
+        })
+    }
 }

@@ -1,7 +1,7 @@
 //! Exports of wavefronts into mapped arrays: no two threads write the same element, so wavefronts store in any order.
 
 use super::conditional::ConditionalRows;
-use super::places::Places;
+use super::places::{LaneShape, Places};
 use super::wave::{Row, lanes_of, mask_of};
 use crate::launch::direct::cells_of;
 use ctm_exec::arrays::scaled;
@@ -273,7 +273,8 @@ impl<'a> Outputs<'a> {
     pub fn cells(&self, places: &Places) -> impl Iterator<Item = &[AtomicU32]> {
         self.targets.iter().flat_map(move |TargetOutput { array, element_bytes, .. }| {
             // Quads side by side are two rows, which begin with the first quad's lanes 0 and 2.
-            let is_rows = places.strip && places.inside == mask_of(places.lanes) && array.tiles.is_none();
+            let is_rows =
+                places.order == LaneShape::Strip && places.inside == mask_of(places.lanes) && array.tiles.is_none();
             let (lanes, count) = if is_rows { (0b101, places.lanes / 2) } else { (places.inside, 1) };
             lanes_of(lanes).filter_map(move |lane| {
                 let Position { i, j } = places.position(lane);

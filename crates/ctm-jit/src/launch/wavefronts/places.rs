@@ -11,8 +11,10 @@ use ctm_isa::r700::GPRS;
 use ctm_isa::r700::program::Stage;
 
 /// The wavefronts of a launch, in the reference interpreter's order (`ctm_exec::r700::interp::Order`).
-pub struct Waves {
+pub struct Waves<'a> {
     domain: Domain,
+    /// The tiles of a part of a launch ([`ctm_exec::r700::LaunchPart`]), whose pixels are the lanes; otherwise those of the domain are.
+    tiles: Option<&'a [[u32; 2]]>,
     /// Lanes of a wavefront, except the last one.
     lanes: u64,
     /// Lanes are quads, row by row, continuous across row ends (CTM §2.1.2), aligned to even index pairs; otherwise threads follow one another row by row.
@@ -39,28 +41,44 @@ pub struct Places {
     pub lanes: usize,
     /// The lanes in the domain.
     pub inside: u64,
-    /// They are quads side by side, as many as wavefronts have.
-    pub strip: bool,
+    /// How they lie.
+    pub order: LaneShape,
+}
+
+/// How the lanes of a wavefront lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneShape {
+    /// Quads side by side, as many as wavefronts have.
+    Strip,
+    /// Four quads side by side, then those below them: a tile of 8x8 pixels, or its upper rows.
+    Tile,
+    /// In any way.
+    Any,
 }
 
 /// The offsets of each lane from the column and row of the first one, where none is after the last column: lanes beside
-/// one another, then quads.
-const OFFSETS: [[Row; 2]; 2] = {
-    let mut offsets = [[LANE_NUMBERS, [0; LANES]], [[0; LANES]; 2]];
+/// one another, then quads, then the quads of tiles.
+const OFFSETS: [[Row; 2]; 3] = {
+    let mut offsets = [[LANE_NUMBERS, [0; LANES]], [[0; LANES]; 2], [[0; LANES]; 2]];
     let mut lane = 0;
     while lane < LANES {
         offsets[1][0][lane] = (lane / 4 * 2 + lane % 2) as u32;
         offsets[1][1][lane] = (lane / 2 % 2) as u32;
+        offsets[TILE_OFFSETS][0][lane] = (lane / 4 % 4 * 2 + lane % 2) as u32;
+        offsets[TILE_OFFSETS][1][lane] = (lane / 16 * 2 + lane / 2 % 2) as u32;
         lane += 1;
     }
     offsets
 };
 
+/// The place of tiles among [`OFFSETS`].
+const TILE_OFFSETS: usize = 2;
+
 impl Places {
     /// An empty value for [`Waves::place`].
     pub const fn new() -> Self {
         let laid = [[0; LANES]; 2];
-        Self { laid, from: 0, offsets: None, first: 0, lanes: 0, inside: 0, strip: false }
+        Self { laid, from: 0, offsets: None, first: 0, lanes: 0, inside: 0, order: LaneShape::Any }
     }
 
     /// The position of one lane.
@@ -104,7 +122,7 @@ impl Places {
     }
 
     /// Fills a row with a function of the sums of [`Ramp::at`], for lanes that have these offsets. What lanes share is computed once: the columns differ
-    /// by small whole numbers, and every four lanes have the same rows.
+    /// by small whole numbers.
     #[inline(always)]
     #[allow(clippy::needless_range_loop, reason = "compilers know these bounds")]
     fn fill_sums<T>(
@@ -116,17 +134,26 @@ impl Places {
     ) {
         let [i, j] = self.from();
         let i = f64::from(i);
-        let down: [f64; VECTOR] = std::array::from_fn(|lane| ramp.down(j.wrapping_add(down[lane]).into()));
+        // Rows that lanes reach after 16 lanes.
+        let step = if self.order == LaneShape::Tile { 2 } else { 0 };
+        let mut row_of_lanes = [0.0; VECTOR];
         for first in (0..LANES).step_by(VECTOR).take_while(|&first| first < self.lanes) {
+            if first == 0 || step > 0 {
+                let j = j.wrapping_add(step * (first / VECTOR) as u32);
+                let [upper, lower] = [j, j.wrapping_add(1)].map(|j| ramp.down(j.into()));
+                for lane in 0..VECTOR {
+                    row_of_lanes[lane] = if down[lane] == 0 { upper } else { lower };
+                }
+            }
             for lane in 0..VECTOR {
                 let column = i + f64::from(to_the_right[first + lane].cast_signed());
-                row[first + lane] = of(first + lane, ramp.along(column, down[lane]));
+                row[first + lane] = of(first + lane, ramp.along(column, row_of_lanes[lane]));
             }
         }
     }
 }
 
-impl Waves {
+impl<'a> Waves<'a> {
     /// The wavefronts of a launch of an R700 program.
     pub fn of(launch: &Launch<'_>) -> Self {
         Self::new(launch.domain, launch.wavefront.lanes(), launch.stage == Stage::Pixel)
@@ -141,12 +168,21 @@ impl Waves {
             _ if quads => 4 * columns * span(domain.j0, domain.j1),
             processors => processors,
         };
-        Self { domain, lanes: lanes as u64, quads, columns, all }
+        Self { domain, tiles: None, lanes: lanes as u64, quads, columns, all }
+    }
+
+    /// Wavefronts of the pixels of tiles, which lie in a domain, of 16, 32 or 64 lanes.
+    pub fn of_tiles(domain: Domain, tiles: &'a [[u32; 2]], lanes: usize) -> Self {
+        let all = LANES as u64 * tiles.len() as u64;
+        Self { domain, tiles: Some(tiles), lanes: lanes as u64, quads: true, columns: 4, all }
     }
 
     /// Wavefronts over the same lanes, `lanes` to each.
     pub fn of_lanes(&self, lanes: usize) -> Self {
-        Self::new(self.domain, lanes, self.quads)
+        match self.tiles {
+            Some(tiles) => Self::of_tiles(self.domain, tiles, lanes),
+            None => Self::new(self.domain, lanes, self.quads),
+        }
     }
 
     /// The number of wavefronts.
@@ -189,12 +225,30 @@ impl Waves {
     /// All lanes that exist lie in the domain.
     pub const fn is_of_quads(&self) -> bool {
         let Domain { i0, j0, i1, j1 } = self.domain;
-        !self.quads || (i0 | j0) & 1 == 0 && i1 & j1 & 1 == 1
+        !self.quads || self.tiles.is_some() || (i0 | j0) & 1 == 0 && i1 & j1 & 1 == 1
+    }
+
+    /// Sets the positions of a wavefront's lanes in a tile.
+    #[inline(always)]
+    fn place_in(&self, tiles: &[[u32; 2]], index: u64, places: &mut Places) {
+        let first = index * self.lanes;
+        let [i, j] = tiles.get((first / LANES as u64) as usize).copied().unwrap_or_default();
+        // Each 16 lanes are two rows.
+        let row = j.wrapping_add((first % LANES as u64 / 8) as u32);
+        places.first = first;
+        places.lanes = self.lanes as usize;
+        places.inside = mask_of(places.lanes);
+        places.order = LaneShape::Tile;
+        places.from = u64::from(i) | u64::from(row) << 32;
+        places.offsets = Some(&OFFSETS[TILE_OFFSETS]);
     }
 
     /// Sets the positions of a wavefront's lanes.
     #[inline(always)]
     pub fn place(&self, index: u64, places: &mut Places) {
+        if let Some(tiles) = self.tiles {
+            return self.place_in(tiles, index, places);
+        }
         let (first, columns) = (index * self.lanes, self.columns);
         // The number of lanes of a quad, as a power of two.
         let power = if self.quads { 2 } else { 0 };
@@ -203,7 +257,8 @@ impl Waves {
         places.lanes = self.lanes.min(self.all.saturating_sub(first)) as usize;
         places.inside = mask_of(places.lanes);
         let behind = column + (places.lanes as u64 >> power);
-        places.strip = self.quads && behind <= columns && places.lanes as u64 == self.lanes;
+        let is_strip = self.quads && behind <= columns && places.lanes as u64 == self.lanes;
+        places.order = if is_strip { LaneShape::Strip } else { LaneShape::Any };
         let size = if self.quads { 2 } else { 1 };
         let [i, j] = [self.domain.i0, self.domain.j0].map(|first| first & !(size - 1));
         let from = [i + size * column as u32, j.wrapping_add(size * row as u32)];
@@ -222,8 +277,11 @@ impl Waves {
     /// The same, where `places` are those of a wavefront of this launch: mostly of the previous one, on the left.
     #[inline(always)]
     pub fn follow(&self, index: u64, places: &mut Places) {
+        if let Some(tiles) = self.tiles {
+            return self.place_in(tiles, index, places);
+        }
         let columns = self.lanes / 2;
-        let is_beside = places.strip && places.first + self.lanes == index * self.lanes;
+        let is_beside = places.order == LaneShape::Strip && places.first + self.lanes == index * self.lanes;
         let end = u64::from(places.from()[0].wrapping_sub(self.domain.i0)) + 2 * columns;
         if is_beside && end <= 2 * self.columns && self.is_whole(index) && self.is_of_quads() {
             places.first += self.lanes;
@@ -309,12 +367,27 @@ pub struct Starts<'a> {
     pub are_normal: bool,
 }
 
+/// Words of covered lanes below which a table of their exact sums takes longer than the sums.
+const FEW_WORDS: usize = 64;
+
+/// The lanes that have start values.
+#[derive(Clone, Copy)]
+pub struct StartLanes {
+    /// The domain that they lie in.
+    pub domain: Domain,
+    /// They are quads.
+    pub quads: bool,
+    /// They are few.
+    pub few: bool,
+}
+
 impl<'a> Starts<'a> {
     /// The start values of variables that planes or rows of a launch of an R700 program cover.
     pub fn of(variables: &[Var], launch: &Launch<'a>) -> Self {
         let gprs = usize::from(launch.program.gprs).clamp(1, GPRS);
         let planes: Vec<_> = launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs).copied().collect();
-        let place = (launch.domain, launch.stage == Stage::Pixel);
+        let few = launch.covered.is_some_and(|words| words.len() < FEW_WORDS);
+        let place = StartLanes { domain: launch.domain, quads: launch.stage == Stage::Pixel, few };
         Self::with_stored(variables, gprs, (&planes, launch.rows, launch.divisor), place)
     }
 
@@ -323,7 +396,7 @@ impl<'a> Starts<'a> {
         variables: &[Var],
         first_stored: usize,
         given: (&[Plane], &[StartRow<'a>], Option<Divisor<'a>>),
-        place: (Domain, bool),
+        place: StartLanes,
     ) -> Self {
         let (own, stored) = variables.split_at(variables.partition_point(|var| var.index() < 4 * first_stored));
         let mut starts = Self::new(own, given, place);
@@ -331,12 +404,11 @@ impl<'a> Starts<'a> {
         starts
     }
 
-    /// The start values of variables that planes or rows cover; some of the former may be divided. `quads`: lanes are
-    /// quads.
+    /// The start values of variables that planes or rows cover; some of the former may be divided.
     pub fn new(
         variables: &[Var],
         (planes, rows, divisor): (&[Plane], &[StartRow<'a>], Option<Divisor<'a>>),
-        (Domain { i1, j1, .. }, quads): (Domain, bool),
+        StartLanes { domain: Domain { i1, j1, .. }, quads, few }: StartLanes,
     ) -> Self {
         let [to_the_right, down] = &OFFSETS[usize::from(quads)];
         let source = |var: &Var| {
@@ -349,8 +421,8 @@ impl<'a> Starts<'a> {
             let of_ramp = |ramp: Ramp| match (ramp.constant(), ramp.makes(i1, j1)) {
                 _ if divided => StartSource::Quotient(ramp),
                 (Some(bits), _) => StartSource::Constant(bits),
-                (None, Makes::Single) => StartSource::Exact(ramp),
-                (None, Makes::Rounded) => StartSource::Rounded(ramp),
+                (None, Makes::Single) if !few => StartSource::Exact(ramp),
+                (None, Makes::Single | Makes::Rounded) => StartSource::Rounded(ramp),
                 (None, makes) => StartSource::Bits { ramp, any: makes == Makes::AnyBits },
             };
             row.map(|row| StartSource::Row(row.bits)).or_else(|| Ramp::of(register, element, planes).map(of_ramp))
@@ -460,8 +532,8 @@ impl<'a> Starts<'a> {
                     let first = usize::try_from(places.first).unwrap_or(usize::MAX).min(bits.len());
                     let bits = &bits[first..bits.len().min(first + places.lanes)];
                     // Most wavefronts are whole: a copy of a known length is no call.
-                    if let Some(bits) = bits.first_chunk() {
-                        *row = *bits;
+                    if let Some(bits) = bits.first_chunk::<LANES>() {
+                        places.fill(row, |lane| bits[lane]);
                         continue;
                     }
                     let (there, beyond) = row.split_at_mut(bits.len());

@@ -3,7 +3,7 @@
 use super::artifact::Artifact;
 use crate::codegen::backend::Backend;
 use crate::launch::wavefronts::group::Stored;
-use crate::launch::wavefronts::places::Starts;
+use crate::launch::wavefronts::places::{StartLanes, Starts};
 use crate::launch::wavefronts::wave::{Guest, LANES, Reads};
 use crate::passes::computed;
 use crate::runtime::batches::{EndedAt, Launched, Result, each_lane};
@@ -73,7 +73,8 @@ impl<'a> Pvs<'a> {
     ) -> Wavefronts<'a> {
         let last = u32::try_from(launch.vertices.len().saturating_sub(1)).unwrap_or(u32::MAX);
         let domain = Domain { i0: 0, j0: 0, i1: last, j1: 0 };
-        let starts = Starts::new(&artifact.program.start, (&[], rows, None), (domain, false));
+        let starts =
+            Starts::new(&artifact.program.start, (&[], rows, None), StartLanes { domain, quads: false, few: false });
         // The caller has compared the instructions of a vertex.
         let budget = Budget { instructions_per_group: None, ..launch.budget };
         Wavefronts {

@@ -5,7 +5,7 @@ use crate::codegen::backend::Backend;
 use crate::launch::wavefronts::bindings::{Binding, resources};
 use crate::launch::wavefronts::group::Stored;
 use crate::launch::wavefronts::outputs::{Outputs, targets};
-use crate::launch::wavefronts::places::{Places, Starts};
+use crate::launch::wavefronts::places::{Places, Starts, Waves};
 use crate::launch::wavefronts::wave::{Guest, Reads, Wave};
 use crate::passes::computed;
 use crate::runtime::batches::{EndedAt, Launched, Result, each_lane, written};
@@ -26,7 +26,9 @@ use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::memory::Shared as OnChip;
 use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::wavefront::{Context, Wavefront};
-use ctm_exec::r700::{Direct, Exports, Launch, Memory, Space, Target, Texels, Texture, VertexEvent, Written};
+use ctm_exec::r700::{
+    Direct, Exports, Launch, LaunchPart, Memory, Space, Target, Texels, Texture, VertexEvent, Written,
+};
 use ctm_exec::rows::survive;
 use ctm_exec::watch::Watch;
 use ctm_exec::{Counters, Fault, FaultKind, GroupSize, Position};
@@ -35,7 +37,7 @@ use ctm_ir::lower::r700::{epilogues, waves_per_group};
 use ctm_ir::masked::Fetch;
 use ctm_isa::r700::program::Stage;
 use std::borrow::Cow;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The launch.
 pub struct R700<'a> {
@@ -137,14 +139,74 @@ pub fn bindings<'m>(launch: &Launch<'_>, artifact: &Artifact, memory: &'m dyn Me
     artifact.code.fetches.iter().map(|fetch| Binding::of(launch, memory, fetch)).collect()
 }
 
+/// The destinations of a launch's exports, and the memory that it reads; `None` where exports have to be committed.
+fn outputs<'m>(
+    launch: &Launch<'m>,
+    artifact: &Artifact,
+    memory: &'m mut dyn Memory,
+) -> Option<(Outputs<'m>, Box<dyn Memory + 'm>)> {
+    if launch.epilogues.is_empty() {
+        return Outputs::of(memory, &artifact.exports, launch);
+    }
+    // An epilogue may have no use for a value that it reads.
+    let stored = epilogues::stored(launch)?.into_iter().filter(|(var, _)| artifact.start.contains(var));
+    let stored: Vec<u8> = stored.map(|of| of.1).collect();
+    Outputs::merged(memory, (&artifact.exports, &stored), launch)
+}
+
 impl<'a> R700<'a> {
     /// A launch that has not begun.
     pub fn new(launch: &'a Launch<'a>, artifact: &'a Artifact, memory: &'a mut dyn Memory) -> Self {
         Self { launch, artifact, memory }
     }
 
+    /// Runs the parts of a launch of a pixel program, in order, on this thread, with wavefronts that store their exports as they end; gives their counters. `None`, and no
+    /// effect, when memory maps no array for a target, or where wavefronts have to wait or may exceed the budget.
+    pub fn parts(
+        &mut self,
+        parts: &[LaunchPart<'_>],
+        given: (&Watch, Backend),
+        bailed_out: &AtomicU64,
+    ) -> Option<Result<Counters>> {
+        let Self { launch, artifact, .. } = *self;
+        let first = parts.first()?.launches(launch).next()?;
+        let of_first = Self::wavefronts(&first, artifact, given);
+        if of_first.waits || artifact.may_exceed(of_first.fuel) || !of_first.can_stop() {
+            return None;
+        }
+        let (outputs, reads) = outputs(launch, artifact, &mut *self.memory)?;
+        let reads = &*reads;
+        let (uniforms, bindings) = (uniforms(launch, artifact, reads)?, bindings(launch, artifact, reads));
+        let narrow = narrower(&of_first, &first, artifact, (&uniforms, &bindings));
+        let mut sequence = direct::Sequence::new(&of_first);
+        for &LaunchPart { planes, divisor, tiles, covered } in parts {
+            let wavefront = narrow.unwrap_or(launch.wavefront);
+            let part = Launch { wavefront, planes, divisor, covered: Some(covered), ..*launch };
+            let of = Wavefronts {
+                waves: Waves::of_tiles(launch.domain, tiles, wavefront.lanes()),
+                narrows: narrow.is_some(),
+                ..Self::wavefronts(&part, artifact, given)
+            };
+            let reference = |group: u64, counters: &mut Counters| {
+                let mut memory = ExportMemory { memory: reads, outputs: &outputs };
+                interpret(&part, &of, group, &mut memory, counters)
+            };
+            let given = Reads { guest: Guest::R700(&part, reads), uniforms: &uniforms, bindings: &bindings };
+            let ended = sequence.run(&of, &direct::Direct { outputs: &outputs, given, reference: &reference });
+            bailed_out.fetch_add(of.bailed_out.load(Ordering::Relaxed), Ordering::Relaxed);
+            if let Err(fault) = ended {
+                return Some(Err(fault));
+            }
+        }
+        Some(Ok(sequence.done.counters))
+    }
+
     /// Its wavefronts.
-    pub fn wavefronts(launch: &'a Launch<'a>, artifact: &'a Artifact, given: (&'a Watch, Backend)) -> Wavefronts<'a> {
+    pub fn wavefronts<'l>(
+        launch: &'l Launch<'l>,
+        artifact: &'l Artifact,
+        given: (&'l Watch, Backend),
+    ) -> Wavefronts<'l> {
         let lanes = (launch.domain, launch.wavefront.lanes(), launch.stage == Stage::Pixel);
         let per_group = waves_per_group(launch);
         Wavefronts {
@@ -225,14 +287,7 @@ impl Launched for R700<'_> {
     fn stores(&mut self, of: &Wavefronts<'_>) -> Option<Result<Done>> {
         let Self { launch, artifact, .. } = *self;
         let has_epilogues = !launch.epilogues.is_empty();
-        let (outputs, reads) = if has_epilogues {
-            // An epilogue may have no use for a value that it reads.
-            let stored = epilogues::stored(launch)?.into_iter().filter(|(var, _)| artifact.start.contains(var));
-            let stored: Vec<u8> = stored.map(|of| of.1).collect();
-            Outputs::merged(&mut *self.memory, (&artifact.exports, &stored), launch)?
-        } else {
-            Outputs::of(&mut *self.memory, &artifact.exports, launch)?
-        };
+        let (outputs, reads) = outputs(launch, artifact, &mut *self.memory)?;
         let reads = &*reads;
         let (uniforms, bindings) = (uniforms(launch, artifact, reads)?, bindings(launch, artifact, reads));
         let run = |of: &Wavefronts<'_>, launch: &Launch<'_>| {

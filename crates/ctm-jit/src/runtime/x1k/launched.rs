@@ -8,7 +8,7 @@ use crate::launch::lanes::{LANES, count_lookups};
 use crate::launch::wavefronts::conditional::ConditionalRows;
 use crate::launch::wavefronts::group::Stored;
 use crate::launch::wavefronts::outputs;
-use crate::launch::wavefronts::places::{Places, Starts, Waves};
+use crate::launch::wavefronts::places::{Places, StartLanes, Starts, Waves};
 use crate::launch::wavefronts::wave::{Guest, Reads, lanes_of, mask_of};
 use crate::passes::computed;
 use crate::runtime::batches::{EndedAt, Launched, Result, each_lane, written};
@@ -108,7 +108,8 @@ impl<'a> X1k<'a> {
         let lanes = if joint { program.lanes } else { group };
         let first_stored = artifact.stored.first().map_or(TEMPORARIES, |of| of.0.index() / 4);
         let given = (launch.planes, launch.rows, launch.draw.divisor);
-        let starts = Starts::with_stored(&program.start, first_stored, given, (domain, true));
+        let starts =
+            Starts::with_stored(&program.start, first_stored, given, StartLanes { domain, quads: true, few: false });
         Wavefronts {
             waits: artifact.code.writes,
             joint,

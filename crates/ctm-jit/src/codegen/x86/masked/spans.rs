@@ -27,7 +27,7 @@ use stores::ExportTarget;
 /// The parameters that all spans of a launch share.
 pub struct SpanParameters<'a> {
     /// The wavefronts.
-    pub waves: &'a Waves,
+    pub waves: &'a Waves<'a>,
     /// The source of start values, as many as the program has.
     pub starts: &'a Starts<'a>,
     /// The destination of exports.

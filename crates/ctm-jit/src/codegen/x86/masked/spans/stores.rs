@@ -4,7 +4,7 @@ use crate::codegen::x86::masked::Native;
 use crate::codegen::x86::masked::layout::head;
 use crate::codegen::x86::transfer::scaled;
 use crate::launch::wavefronts::outputs::{Pairs, TargetOutput};
-use crate::launch::wavefronts::places::Places;
+use crate::launch::wavefronts::places::{LaneShape, Places};
 use crate::launch::wavefronts::wave::{LANES, Row, lanes_of, mask_of};
 use ctm_exec::Position;
 use ctm_exec::r700::Written;
@@ -70,20 +70,14 @@ impl<'a> ExportTarget<'a> {
         self.output.count_lanes(&lanes, done);
         // SAFETY: the lanes lie in the domain, all of whose elements are among the cells; rows lie in the frame.
         unsafe {
-            if places.strip && self.output.pairs == Pairs::Quads {
+            if places.order == LaneShape::Strip && self.output.pairs == Pairs::Quads {
                 self.store_quads(places, any);
-            } else if places.strip && array.channels == 1 && self.output.pairs != Pairs::Apart {
+            } else if self.stores_pairs(places) && array.channels == 1 {
                 self.store_pairs(width, places, any, self.rows[0]);
-            } else if places.strip
-                && is_whole
-                && self.output.pairs != Pairs::Apart
-                && matches!(array.form, Form::Bytes { .. })
-                && places.lanes.is_multiple_of(8)
-            {
-                // Without a quad left over, which is stored channel by channel.
+            } else if self.stores_pairs(places) && is_whole && matches!(array.form, Form::Bytes { .. }) {
                 let packed = self.scaled(u8::MAX.into(), places.lanes);
                 self.store_pairs(width, places, any, packed.as_ptr());
-            } else if places.strip && array.tiles.is_none() && is_whole {
+            } else if places.order == LaneShape::Strip && array.tiles.is_none() && is_whole {
                 let [i, j] = places.from();
                 let [i, j, pitch] = [i, j, array.pitch].map(|elements| elements as usize);
                 let first = array.bytes.as_ptr().cast::<u8>().cast_mut();
@@ -103,22 +97,35 @@ impl<'a> ExportTarget<'a> {
         }
     }
 
-    /// The places of the lanes of each two quads side by side, by the number of the first lane: of the upper row, and of the lower one. Arrays as [`Pairs`] describes them; quads are side by side.
+    /// Whether lanes are pairs of quads that are loaded and stored together: [`Self::pairs`].
+    #[inline(always)]
+    fn stores_pairs(&self, places: &Places) -> bool {
+        places.order != LaneShape::Any && matches!(self.output.pairs, Pairs::Block | Pairs::Rows)
+    }
+
+    /// The places of the lanes of each two quads side by side, by the number of the first lane: of the upper row, and of the lower one. Arrays as [`Pairs`] describes them; quads are side by
+    /// side, or those of a tile.
     #[inline(always)]
     fn pairs(&self, places: &Places) -> impl Iterator<Item = (usize, [*mut u8; 2])> {
         let array = &self.output.array;
         let first = array.bytes.as_ptr().cast::<u8>().cast_mut();
         let [i, j] = places.from().map(|from| from as usize);
         let pitch = array.pitch as usize;
+        // The number of pairs in a row, as a power of two.
+        let power = if places.order == LaneShape::Tile { 1 } else { LANES.ilog2() };
+        let width = 1 << power;
+        let rows = 2 * (places.lanes / 8).div_ceil(width);
         let tiles = array.tiles.as_ref().and_then(|tiles| {
-            let columns = tiles.columns.get(i..i + places.lanes / 2)?;
-            Some((tiles, columns, tiles.rows.get(j..)?.first_chunk::<2>()?))
+            let columns = tiles.columns.get(i..i + (4 * width).min(places.lanes / 2))?;
+            Some((tiles, columns, tiles.rows.get(j..j + rows)?))
         });
-        let columns = tiles.as_ref().map_or(&[][..], |of| of.1);
         (0..places.lanes / 8).map(move |pair| {
+            let (column, row) = (4 * (pair & (width - 1)), 2 * (pair >> power));
             let at = match &tiles {
-                Some((tiles, _, rows)) => rows.map(|row| tiles.folded(columns[4 * pair], row) as usize),
-                None => [j, j + 1].map(|j| 4 * (j * pitch + i + 4 * pair)),
+                Some((tiles, columns, rows)) => {
+                    [rows[row], rows[row + 1]].map(|row| tiles.folded(columns[column], row) as usize)
+                }
+                None => [j + row, j + row + 1].map(|j| 4 * (j * pitch + i + column)),
             };
             (8 * pair, at.map(|at| first.wrapping_add(at)))
         })
@@ -168,7 +175,7 @@ impl<'a> ExportTarget<'a> {
     #[inline(always)]
     pub fn prefetch(&self, places: &Places) {
         #[cfg(target_arch = "x86_64")]
-        if places.strip && matches!(self.output.pairs, Pairs::Block | Pairs::Rows) {
+        if places.order == LaneShape::Strip && matches!(self.output.pairs, Pairs::Block | Pairs::Rows) {
             let array = &self.output.array;
             let first = array.bytes.as_ptr().cast::<u8>();
             let [i, j] = places.from().map(|from| from as usize);
@@ -202,7 +209,8 @@ impl<'a> ExportTarget<'a> {
     #[inline(always)]
     pub unsafe fn load(&self, width: usize, places: &Places, row: &mut Row) {
         let are_whole = places.lanes.is_multiple_of(if self.output.pairs == Pairs::Quads { 4 } else { 8 });
-        if !places.strip || self.output.pairs == Pairs::Apart || !are_whole {
+        let are_quads = places.order == LaneShape::Strip && self.output.pairs == Pairs::Quads;
+        if !are_whole || !(are_quads || self.stores_pairs(places)) {
             self.output.load_each(places, row);
             return;
         }
@@ -232,7 +240,7 @@ impl<'a> ExportTarget<'a> {
         }
     }
 
-    /// Stores elements of 4 bytes in some lanes of a wavefront whose quads are side by side. `row`: an element for each of its lanes.
+    /// Stores a row of elements of 4 bytes, as many as a wavefront has lanes, in some lanes of one whose quads are side by side.
     #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "only x86-64 has these instructions"))]
     #[inline(always)]
     unsafe fn store_pairs(&self, width: usize, places: &Places, lanes: u64, row: *const u32) {
@@ -284,7 +292,7 @@ impl<'a> ExportTarget<'a> {
         let ([i, j], columns) = (places.from().map(|from| from as usize), places.lanes / 2);
         let tables = array.tiles.as_ref();
         let tables = tables.and_then(|of| Some((of, of.columns.get(i..i + columns)?, of.rows.get(j..j + 2)?)));
-        if places.strip && array.tiles.is_some() == tables.is_some() {
+        if places.order == LaneShape::Strip && array.tiles.is_some() == tables.is_some() {
             for (row, at) in at.iter_mut().enumerate() {
                 let first = (j + row) * array.pitch as usize + i;
                 if let Some((tiles, columns, rows)) = tables {
