@@ -139,7 +139,9 @@ impl Wide for Placed<'_> {
                     if let Some(divisor) = planes.divisor() {
                         for (quad, ws) in quads.iter().zip(&mut ws[part.clone()]) {
                             *ws = sums(divisor, &quad.quad);
-                            ws.iter_mut().for_each(|w| *w = 1.0 / *w);
+                            for w in ws {
+                                *w = 1.0 / *w;
+                            }
                         }
                     }
                 }
@@ -183,7 +185,8 @@ impl Wide for Mixed<'_, '_> {
             let of_launch = first + begin..first + part.end;
             begin = part.end;
             let setup = &pieces[quads[0].setup as usize].setup;
-            let vertices = setup.slots.map(|slot| &all[slot as usize]);
+            let [first, second, third] = setup.slots;
+            let vertices = [&all[first as usize], &all[second as usize], &all[third as usize]];
             let Some(planes) = &at.planes[of_launch.start] else {
                 for (element, row) in rows.iter_mut().enumerate() {
                     let Some(row) = row else { continue };
@@ -197,19 +200,21 @@ impl Wide for Mixed<'_, '_> {
             let elements = planes.parameter(setup, interpolation == Interpolation::Perspective, vertices);
             for (element, row) in rows.iter_mut().enumerate() {
                 let Some(row) = row else { continue };
-                let plane = elements.of.map(|of| of[element]);
+                let [origins, by_column, by_row] = &elements.of;
+                let plane = [origins[element], by_column[element], by_row[element]];
+                let row = row[part.clone()].iter_mut().zip(quads);
                 if elements.divided[element] {
-                    for (to, (quad, ws)) in
-                        row[part.clone()].iter_mut().zip(quads.iter().zip(&at.ws[of_launch.clone()]))
-                    {
-                        for (to, (sum, w)) in to.iter_mut().zip(sums(plane, &quad.quad).into_iter().zip(ws)) {
-                            *to = ((sum * w) as f32).to_bits();
+                    for ((to, quad), ws) in row.zip(&at.ws[of_launch.clone()]) {
+                        let sums = sums(plane, &quad.quad);
+                        for n in 0..4 {
+                            to[n] = ((sums[n] * ws[n]) as f32).to_bits();
                         }
                     }
                 } else {
-                    for (to, quad) in row[part.clone()].iter_mut().zip(quads) {
-                        for (to, sum) in to.iter_mut().zip(sums(plane, &quad.quad)) {
-                            *to = (sum as f32).to_bits();
+                    for (to, quad) in row {
+                        let sums = sums(plane, &quad.quad);
+                        for n in 0..4 {
+                            to[n] = (sums[n] as f32).to_bits();
                         }
                     }
                 }

@@ -162,14 +162,12 @@ impl QuadEdges {
 
 /// Edges of a triangle for blocks of lanes, in numbers of 32 bits.
 pub(crate) struct BlockEdges {
-    /// The values at pixel (0, 0), and their changes by column and row.
-    planes: [[i64; 3]; 3],
+    /// The first pixel of the rectangle.
+    from: [i32; 2],
+    /// The values there, and their changes by column and row.
+    planes: [[i32; 3]; 3],
     /// The offset of each lane from the first one.
     steps: [[i32; LANES]; 3],
-    /// The least and the largest of these steps.
-    corners: [[i32; 2]; 3],
-    /// The offset of each of several blocks side by side from the first one.
-    along: [[i32; BLOCKS]; 3],
 }
 
 impl BlockEdges {
@@ -177,29 +175,26 @@ impl BlockEdges {
     /// of whole blocks.
     #[inline]
     pub(crate) fn new(triangle: &Triangle, place: PixelPlace, rect: Rect) -> Option<Self> {
-        let planes = planes_within(triangle, place, rect)?;
-        // The changes fit, as the sides of a block do.
-        let steps = planes.map(|[_, di, dj]| {
-            let (di, dj) = (di as i32, dj as i32);
-            let mut steps = [0i32; LANES];
+        let large = planes_within(triangle, place, rect)?;
+        let from = [rect.left, rect.top];
+        let (mut planes, mut steps) = ([[0; 3]; 3], [[0i32; LANES]; 3]);
+        for n in 0..3 {
+            let [start, di, dj] = large[n];
+            let value = start + i64::from(from[0]) * di + i64::from(from[1]) * dj;
+            // Values fit, and so do their changes, as the sides of a block do.
+            let [di, dj] = [di as i32, dj as i32];
+            planes[n] = [value as i32, di, dj];
             // Each bit of a lane's number adds columns or rows.
-            for bit in (0..LANES.ilog2()).map(|power| 1usize << power) {
+            for power in 0..LANES.ilog2() {
+                let bit = 1 << power;
                 let [x, y] = Shape::Block.at(bit);
                 let by = x.wrapping_mul(di).wrapping_add(y.wrapping_mul(dj));
-                for n in 0..bit {
-                    steps[n + bit] = steps[n].wrapping_add(by);
+                for lane in 0..bit {
+                    steps[n][lane + bit] = steps[n][lane].wrapping_add(by);
                 }
             }
-            steps
-        });
-        // Values change in one direction along a row or a column, so the least and the largest are in corners.
-        let corners = planes.map(|[_, di, dj]| {
-            let sides = [(COLUMNS - 1).wrapping_mul(di as i32), (ROWS - 1).wrapping_mul(dj as i32)];
-            let sum = |pick: fn(i32, i32) -> i32| pick(sides[0], 0).wrapping_add(pick(sides[1], 0));
-            [sum(i32::min), sum(i32::max)]
-        });
-        let along = planes.map(|[_, di, _]| std::array::from_fn(|n| (di as i32).wrapping_mul(COLUMNS * n as i32)));
-        Some(Self { planes, steps, corners, along })
+        }
+        Some(Self { from, planes, steps })
     }
 
     /// Of blocks side by side, from the one at this pixel on: those with pixels that may be covered, and those whose pixels all are (bit n: block n).
@@ -208,12 +203,17 @@ impl BlockEdges {
         // Loops alone: in a function for other vectors, compilers leave calls of closures as calls.
         let (mut least_of_all, mut most_of_all) = ([0; BLOCKS], [0; BLOCKS]);
         let firsts = self.firsts(at);
-        for ((&first, &[least, most]), along) in firsts.iter().zip(&self.corners).zip(&self.along) {
+        for (&first, &[_, di, dj]) in firsts.iter().zip(&self.planes) {
+            // Values change in one direction along a row or a column, so the least and the largest are in corners.
+            let (right, down) = ((COLUMNS - 1).wrapping_mul(di), (ROWS - 1).wrapping_mul(dj));
+            let least = first.wrapping_add(right.min(0)).wrapping_add(down.min(0));
+            let most = first.wrapping_add(right.max(0)).wrapping_add(down.max(0));
+            let by = COLUMNS.wrapping_mul(di);
             for n in 0..BLOCKS {
-                let value = first.wrapping_add(along[n]);
+                let along = by.wrapping_mul(n as i32);
                 // Negative where one of them is.
-                least_of_all[n] |= value.wrapping_add(least);
-                most_of_all[n] |= value.wrapping_add(most);
+                least_of_all[n] |= least.wrapping_add(along);
+                most_of_all[n] |= most.wrapping_add(along);
             }
         }
         let (mut all, mut may) = ([0; BLOCKS], [0; BLOCKS]);
@@ -224,10 +224,15 @@ impl BlockEdges {
         [bits(&may), bits(&all)]
     }
 
-    /// The values of edges at a pixel.
+    /// The values of edges at a pixel of the rectangle.
     #[inline(always)]
     fn firsts(&self, [x, y]: [i32; 2]) -> [i32; 3] {
-        self.planes.map(|[start, di, dj]| (start + i64::from(x) * di + i64::from(y) * dj) as i32)
+        let (x, y) = (x - self.from[0], y - self.from[1]);
+        let mut firsts = [0; 3];
+        for (to, &[first, di, dj]) in firsts.iter_mut().zip(&self.planes) {
+            *to = first.wrapping_add(x.wrapping_mul(di)).wrapping_add(y.wrapping_mul(dj));
+        }
+        firsts
     }
 
     /// The lanes of the block at this pixel that are covered.
@@ -237,8 +242,9 @@ impl BlockEdges {
         let mut masks = [0; LANES];
         for (n, mask) in masks.iter_mut().enumerate() {
             // Negative where one of them is.
-            let value = |k: usize| first[k].wrapping_add(self.steps[k][n]);
-            *mask = !((value(0) | value(1) | value(2)) >> 31).cast_unsigned();
+            let [a, b, c] = &self.steps;
+            let all = first[0].wrapping_add(a[n]) | first[1].wrapping_add(b[n]) | first[2].wrapping_add(c[n]);
+            *mask = !(all >> 31).cast_unsigned();
         }
         bits(&masks)
     }

@@ -41,20 +41,24 @@ impl ParameterPlanes {
     #[inline(always)]
     pub(crate) fn of(setup: &Setup, centre: i64) -> Option<Self> {
         let Share::Triangle(area) = setup.share else { return None };
-        let [[x0, y0], [x1, y1], [x2, y2]] = setup.corners.map(|corner| corner.at);
-        let units = setup.unit.count() as f64;
-        let by = |edge: i64| edge as f64 * (units / area as f64);
-        let pixels = |at: i64| at as f64 / units;
-        let farthest = [x0, y0, x1, y1, x2, y2].into_iter().fold(0, |most, at| most.max(at.abs()));
+        // Loops and expressions alone: in a function for other vectors, compilers leave calls of closures as calls.
+        let [first, second, third] = &setup.corners;
+        let ([x0, y0], [x1, y1], [x2, y2]) = (first.at, second.at, third.at);
+        let (units, mut farthest) = (setup.unit.count() as f64, 0);
+        for at in [x0, y0, x1, y1, x2, y2] {
+            farthest = farthest.max(at.abs());
+        }
+        let (scale, side) = (units / area as f64, 1.0 / units);
+        let reciprocals = [first.reciprocal_w, second.reciprocal_w, third.reciprocal_w];
         let planes = Self {
-            first: [pixels(x0 - centre), pixels(y0 - centre)],
-            by_column: [by(y2 - y0), by(y0 - y1)],
-            by_row: [by(x0 - x2), by(x1 - x0)],
-            reach: 2.0 * (pixels(farthest) + AROUND),
-            reciprocals: setup.corners.map(|corner| corner.reciprocal_w),
+            first: [(x0 - centre) as f64 * side, (y0 - centre) as f64 * side],
+            by_column: [(y2 - y0) as f64 * scale, (y0 - y1) as f64 * scale],
+            by_row: [(x0 - x2) as f64 * scale, (x1 - x0) as f64 * scale],
+            reach: 2.0 * (farthest as f64 * side + AROUND),
+            reciprocals,
             divisor: None,
         };
-        let [a, b, c] = planes.reciprocals;
+        let [a, b, c] = reciprocals;
         if a == b && a == c {
             return Some(planes);
         }
@@ -74,7 +78,6 @@ impl ParameterPlanes {
     pub(crate) fn linear<const N: usize>(&self, corners: &[[f64; N]; 3]) -> [[f64; N]; 3] {
         let Self { first: [x, y], by_column, by_row, reach, .. } = *self;
         let mut planes = [[0.0; N]; 3];
-        // Loops alone: in a function for other vectors, compilers leave calls of closures as calls.
         for n in 0..N {
             let [a, b, c] = [corners[0][n], corners[1][n], corners[2][n]];
             let second = if b == a { 0.0 } else { b - a };
@@ -96,7 +99,12 @@ impl ParameterPlanes {
     /// The elements of a parameter, by those at the vertices of a primitive of which the triangle is a part.
     #[inline(always)]
     pub(crate) fn parameter(&self, setup: &Setup, perspective: bool, vertices: [&[u32; 4]; 3]) -> ElementPlanes {
-        let mut corners = vertices.map(|of| of.map(|bits| f64::from(f32::from_bits(bits))));
+        let mut corners = [[0.0; 4]; 3];
+        for (corner, of) in corners.iter_mut().zip(vertices) {
+            for n in 0..4 {
+                corner[n] = f64::from(f32::from_bits(of[n]));
+            }
+        }
         if setup.cut.is_some() {
             corners = of_corners(setup, perspective, &corners);
         }

@@ -183,10 +183,12 @@ impl<'a> Coverer<'a> {
             Area::Triangle => BlockEdges::new(&piece.triangle(), self.points.first(), all),
             _ => None,
         };
+        let is_narrow = all.right - all.left <= 2 * COLUMNS;
         for y in (all.top..all.bottom).step_by(ROWS as usize) {
             if let Some(edges) = &edges {
                 for x in (all.left..all.right).step_by(BLOCKS * COLUMNS as usize) {
-                    let [mut may, whole] = wide!(edges.row([x, y]));
+                    // Of few blocks none is likely to be empty.
+                    let [mut may, whole] = if is_narrow { [u32::MAX, 0] } else { wide!(edges.row([x, y])) };
                     may &= u32::MAX >> (32 - ((all.right - x) / COLUMNS).min(BLOCKS as i32));
                     while may != 0 {
                         let block = may.trailing_zeros();

@@ -16,16 +16,24 @@ use ctm_exec::r700::LaunchPart;
 /// Pixels of a part, at least, for each of its tiles. From about three eighths of a tile on a part takes less time than quads, with long programs from more on.
 const LEAST_OF_TILE: u32 = 32;
 
+/// Twice the pixels of a triangle, at least, for each column and row around it: with fewer it leaves most of its tiles empty, as tiles at its sides are about as many.
+const LEAST_OF_SIDE: i64 = 13;
+
 /// Most tiles of a launch.
 const MOST_TILES: usize = 2048;
 
 impl Batch<'_, '_, '_, '_> {
     /// Begins to gather the pixels of a piece within a rectangle in tiles; returns whether it does.
     pub(super) fn begin_part(&mut self, piece: &Piece, rect: Rect) -> Result<bool, DrawError> {
-        let (band, units) = (self.band_of(rect.top), piece.setup.unit.count());
-        // As many pixels as one tile needs.
-        let is_large =
-            matches!(piece.setup.share, Share::Triangle(area) if area / (2 * units * units) >= LEAST_OF_TILE.into());
+        let band = self.band_of(rect.top);
+        let is_large = match piece.setup.share {
+            Share::Triangle(twice_the_area) => {
+                let (units, Rect { left, top, right, bottom }) = (piece.setup.unit.count(), piece.bounds());
+                let around = i64::from(right - left) + i64::from(bottom - top);
+                twice_the_area / (units * units) >= LEAST_OF_SIDE * around
+            }
+            Share::Line | Share::Point => false,
+        };
         if !self.takes_parts || !is_large || band != self.band_of(rect.bottom - 1) {
             return Ok(false);
         }
