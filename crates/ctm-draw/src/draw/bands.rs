@@ -385,19 +385,20 @@ impl Over<'_> {
         early: bool,
     ) -> Result<(), DrawError> {
         let piece = &batch.pieces[number as usize];
-        let mut result = Ok(());
+        let depths = batch.mergers.first().filter(|_| early).and_then(|merger| merger.sample_depths(&piece.setup));
+        let (depths, mut result) = (depths.as_ref(), Ok(()));
         self.coverer.cover(piece, within, &mut |quad: QuadCoverage| {
             if result.is_err() {
                 return;
             }
             if self.samples == 0 {
-                result = batch.add(ShadeQuad { setup: number, quad, sample: None }, early);
+                result = batch.add(ShadeQuad { setup: number, quad, sample: None }, depths, early);
             }
             for sample in 0..self.samples {
                 let masks = quad.masks.map(|mask| mask & 1 << sample);
                 let quad = QuadCoverage { masks, ..quad };
                 if result.is_ok() {
-                    result = batch.add(ShadeQuad { setup: number, quad, sample: Some(sample) }, early);
+                    result = batch.add(ShadeQuad { setup: number, quad, sample: Some(sample) }, depths, early);
                 }
             }
         });

@@ -11,6 +11,7 @@ mod rows;
 mod small;
 
 use self::lanes::LaneTest;
+pub(crate) use self::lanes::SampleDepths;
 pub(crate) use self::small::SmallTriangle;
 use crate::lanes::{COLUMNS, ROWS};
 use crate::output::blend::{self, blend};
@@ -322,17 +323,17 @@ impl<'a, 't> Merger<'a, 't> {
 
     /// The samples of a quad that pass depth and stencil before the program runs.
     #[inline]
-    pub(crate) fn test_early(&mut self, setup: &Setup, quad: &mut ShadeQuad) {
+    pub(crate) fn test_early(&mut self, setup: &Setup, samples: Option<&SampleDepths>, quad: &mut ShadeQuad) {
         if self.open.depth.is_some() || self.watch.is_some() {
-            self.test_quad(setup, quad);
+            self.test_quad(setup, samples, quad);
         } else if !self.state.depth.counts_nothing {
             self.samples_passed += u64::from(u32::from_ne_bytes(quad.quad.masks).count_ones());
         }
     }
 
-    fn test_quad(&mut self, setup: &Setup, quad: &mut ShadeQuad) {
-        if self.state.raster.samples.count > 1 && self.lanes.is_some() {
-            self.test_samples(setup, &mut quad.quad);
+    fn test_quad(&mut self, setup: &Setup, samples: Option<&SampleDepths>, quad: &mut ShadeQuad) {
+        if let Some(depths) = samples {
+            self.test_samples(setup, depths, &mut quad.quad);
             return;
         }
         for pixel in 0..4 {

@@ -31,13 +31,13 @@ impl DepthPlane {
 
     /// The first pixel of a pixel's block.
     #[inline(always)]
-    pub(super) const fn block_of([x, y]: [i32; 2]) -> [i32; 2] {
+    pub(crate) const fn block_of([x, y]: [i32; 2]) -> [i32; 2] {
         [x & -COLUMNS, y & -ROWS]
     }
 
     /// The depth of the first pixel of a block.
     #[inline(always)]
-    pub(super) fn first_of(&self, [x, y]: [i32; 2]) -> f64 {
+    pub(crate) fn first_of(&self, [x, y]: [i32; 2]) -> f64 {
         let area = |[origin, di, dj]: [i64; 3]| (origin + i64::from(x) * di + i64::from(y) * dj) as f64;
         self.first + area(self.areas[0]) * self.by[0] + area(self.areas[1]) * self.by[1] + self.offset
     }
@@ -55,12 +55,18 @@ impl DepthPlane {
         self.first_of(block) + self.step([at[0] - block[0], at[1] - block[1]])
     }
 
+    /// The steps to the pixels of a quad from the first pixel of its block. `at`: the quad's first pixel, at even columns and rows.
+    #[inline(always)]
+    pub(crate) fn steps_of_quad(&self, at: [i32; 2]) -> [f64; 4] {
+        let block = Self::block_of(at);
+        let [x, y] = [at[0] - block[0], at[1] - block[1]];
+        [self.step([x, y]), self.step([x + 1, y]), self.step([x, y + 1]), self.step([x + 1, y + 1])]
+    }
+
     /// The depths of the pixels of a quad, from its first pixel on, which is at even columns and rows.
     #[inline(always)]
     pub(crate) fn quad(&self, at: [i32; 2]) -> [f64; 4] {
-        let block = Self::block_of(at);
-        let (first, [x, y]) = (self.first_of(block), [at[0] - block[0], at[1] - block[1]]);
-        [self.step([x, y]), self.step([x + 1, y]), self.step([x, y + 1]), self.step([x + 1, y + 1])]
-            .map(|step| first + step)
+        let first = self.first_of(Self::block_of(at));
+        self.steps_of_quad(at).map(|step| first + step)
     }
 }

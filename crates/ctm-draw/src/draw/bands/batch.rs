@@ -4,7 +4,7 @@ use super::apart::Apart;
 use super::tiles::WaitingParts;
 use super::{LEAST_FILLED, LEAST_MERGED, Over};
 use crate::lanes::{Shape, whole};
-use crate::output::merge::{Merger, SmallTriangle, Sources};
+use crate::output::merge::{Merger, SampleDepths, SmallTriangle, Sources};
 use crate::pixel::band::Covered;
 use crate::pixel::shade::{Exports, PER_LAUNCH, Scratch, ShadeQuad, Shader, count_covered};
 use crate::pixel::starts::Starts;
@@ -104,10 +104,16 @@ impl Batch<'_, '_, '_, '_> {
         (band, if all { quads.len() } else { quads.iter().take_while(is_there).count().max(1) })
     }
 
-    pub(super) fn add(&mut self, mut quad: ShadeQuad, early: bool) -> Result<(), DrawError> {
+    /// Adds a quad. `samples`: of its piece; `early`: it is tested before the program.
+    pub(super) fn add(
+        &mut self,
+        mut quad: ShadeQuad,
+        samples: Option<&SampleDepths>,
+        early: bool,
+    ) -> Result<(), DrawError> {
         if early {
             let band = self.band_of(quad.quad.y);
-            self.mergers[band].test_early(&self.pieces[quad.setup as usize].setup, &mut quad);
+            self.mergers[band].test_early(&self.pieces[quad.setup as usize].setup, samples, &mut quad);
         }
         if quad.quad.masks != [0; 4] {
             self.quads.push(quad);

@@ -6,7 +6,7 @@
 use super::Merger;
 use crate::lanes::{LANES, Shape, Wide, bits, mask, widely};
 use crate::raster::QuadCoverage;
-use crate::setup::{Depths, Setup};
+use crate::setup::{DepthPlane, Depths, Setup};
 use crate::state::{Compare, DepthState, RasterState, StencilFace, StencilOp};
 use crate::surface::depth::{DepthFormat, DepthKind};
 use crate::surface::fill::FillValue;
@@ -355,13 +355,28 @@ impl Wide for LaneTests<'_, '_, '_> {
     }
 }
 
+/// Depths of a piece at the samples of pixels, ready to be tested.
+pub(crate) struct SampleDepths {
+    /// At each sample, of triangles whose pixels differ.
+    planes: Option<[DepthPlane; 8]>,
+    /// All of them, as they are stored, where they are the same.
+    same: Option<u32>,
+}
+
 /// A test of the samples of a quad.
 struct Samples<'w, 't, 's> {
     test: &'w LaneTest,
     target: &'w mut OpenDepth<'t>,
+    depths: &'s SampleDepths,
     setup: &'s Setup,
     raster: &'s RasterState,
     quad: &'w mut QuadCoverage,
+}
+
+/// The place of a sample in each pixel, in units. Where samples are not looked at by themselves, they have the depth of the centre.
+fn place_of(raster: &RasterState, sample: usize) -> [i64; 2] {
+    let moved = if raster.multisample { raster.samples.at[sample % 8] } else { [0; 2] };
+    moved.map(|units| raster.centre() + 16 * i64::from(units))
 }
 
 impl Wide for Samples<'_, '_, '_> {
@@ -370,27 +385,49 @@ impl Wide for Samples<'_, '_, '_> {
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> u32 {
-        let Self { test, target, setup, raster, quad } = self;
-        let (count, at, layer) = (raster.samples.count.min(8) as usize, [quad.x, quad.y], setup.layer);
-        // A lane is a sample of a pixel: those of a pixel are side by side.
+        match self.raster.samples.count {
+            ..=2 => self.test::<2, 8>(),
+            3..=4 => self.test::<4, 16>(),
+            _ => self.test::<8, LANES>(),
+        }
+    }
+}
+
+impl Samples<'_, '_, '_> {
+    /// Tests the samples of four pixels, which are lanes: those of a pixel are side by side. `N`: four times `COUNT`, the samples of a pixel.
+    #[inline(always)]
+    fn test<const COUNT: usize, const N: usize>(self) -> u32 {
+        let Self { test, target, depths, setup, raster, quad } = self;
+        let (count, at, layer) = (COUNT, [quad.x, quad.y], setup.layer);
         let mut marked = 0;
         for (pixel, mask) in quad.masks.into_iter().enumerate() {
             marked |= u32::from(mask) << (pixel * count);
         }
-        let new = if let Some(same) = test.same(setup) {
-            [same; LANES]
+        let new = if let Some(same) = depths.same {
+            [same; N]
         } else {
-            let mut depths = [0.0; LANES];
-            let centre = raster.centre();
-            for sample in 0..count {
-                // Where samples are not looked at by themselves, they have the depth of the centre.
-                let moved = if raster.multisample { raster.samples.at[sample] } else { [0; 2] };
-                let of = setup.depths_of_quad(at, moved.map(|units| centre + 16 * i64::from(units)));
-                for (pixel, depth) in of.into_iter().enumerate() {
-                    depths[(pixel * count + sample) % LANES] = depth;
+            let mut of_samples = [0.0; N];
+            if let Some(planes) = &depths.planes {
+                let mut firsts = [0.0; COUNT];
+                for (first, plane) in firsts.iter_mut().zip(planes) {
+                    *first = plane.first_of(DepthPlane::block_of(at));
+                }
+                // Steps are the same at all samples.
+                let steps = planes[0].steps_of_quad(at);
+                for (of_pixel, step) in of_samples.as_chunks_mut::<COUNT>().0.iter_mut().zip(steps) {
+                    for (depth, first) in of_pixel.iter_mut().zip(&firsts) {
+                        *depth = first + step;
+                    }
+                }
+            } else {
+                for sample in 0..count {
+                    let of = setup.depths_of_quad(at, place_of(raster, sample));
+                    for pixel in 0..4 {
+                        of_samples[pixel * count + sample] = of[pixel];
+                    }
                 }
             }
-            test.quantised(&depths, setup.depth_range)
+            test.quantised(&of_samples, setup.depth_range)
         };
         let passed = if let Some(bytes) = target.surface.samples_of_quad(at, layer) {
             test.test_bytes(bytes, &new, marked)
@@ -498,11 +535,22 @@ impl Merger<'_, '_> {
         widely(LaneTests { test, target, of, at, marked })
     }
 
+    /// The depths of a piece at samples; `None` where samples are not tested together.
+    pub(crate) fn sample_depths(&self, setup: &Setup) -> Option<SampleDepths> {
+        let raster = &self.state.raster;
+        let tests = self.lanes.as_ref().filter(|_| raster.samples.count > 1)?;
+        let same = tests[usize::from(!setup.is_front)].same(setup);
+        let plane = |sample| setup.depth_plane(place_of(raster, sample));
+        let planes = plane(0).filter(|_| same.is_none());
+        let planes = planes.map(|first| std::array::from_fn(|sample| plane(sample).unwrap_or(first)));
+        Some(SampleDepths { planes, same })
+    }
+
     /// Tests the covered samples of a quad together, and keeps those that pass.
-    pub(super) fn test_samples(&mut self, setup: &Setup, quad: &mut QuadCoverage) {
+    pub(super) fn test_samples(&mut self, setup: &Setup, depths: &SampleDepths, quad: &mut QuadCoverage) {
         let (Some(tests), Some(target)) = (&self.lanes, &mut self.open.depth) else { return };
         let test = &tests[usize::from(!setup.is_front)];
-        let passed = widely(Samples { test, target, setup, raster: &self.state.raster, quad });
+        let passed = widely(Samples { test, target, depths, setup, raster: &self.state.raster, quad });
         if !self.state.depth.counts_nothing {
             self.samples_passed += u64::from(passed);
         }
