@@ -106,7 +106,7 @@ impl Runs {
 pub(super) struct FoundTiles {
     /// For each sample.
     of_samples: Vec<Tiles>,
-    /// The bytes from the upper row of a quad to its lower one in all quads, whose columns are beside each other; of elements of 4 bytes and one sample.
+    /// The bytes from the upper row of a quad to its lower one in all quads and samples, whose columns are beside each other; of elements of 4 bytes.
     quad_row: Option<u32>,
     /// The byte ranges of every tile, found when pixels are filled.
     pub(super) runs: OnceLock<Vec<Runs>>,
@@ -114,10 +114,8 @@ pub(super) struct FoundTiles {
 
 impl FoundTiles {
     fn of(of_samples: Vec<Tiles>, layout: &Layout) -> Self {
-        let quad_row = match of_samples.as_slice() {
-            [tiles] if layout.element_bytes == 4 => quad_row(tiles),
-            _ => None,
-        };
+        let first = of_samples.first().filter(|_| layout.element_bytes == 4).and_then(quad_row);
+        let quad_row = first.filter(|_| of_samples.iter().all(|tiles| quad_row(tiles) == first));
         Self { of_samples, quad_row, runs: OnceLock::new() }
     }
 }
@@ -311,6 +309,21 @@ impl<'t> Surface<'t> {
             }
         });
         self.bytes = bytes;
+    }
+
+    /// Stores the elements of a sample of a quad's pixels in layer 0, of 4 bytes each; `false` where they do not lie as [`FoundTiles::quad_row`] says.
+    #[inline(always)]
+    pub(crate) fn write_quad(&mut self, [x, y]: [i32; 2], sample: u32, from: &[u8; 16]) -> bool {
+        let found = self.tiles.get().and_then(|found| Some((found.of_samples.get(sample as usize)?, found.quad_row?)));
+        let Some((tiles, row)) = found else { return false };
+        let Some(first) = tiles.offset(x as u32, (y as u32).wrapping_sub(self.first_row)) else { return false };
+        let (upper, lower) = (first as usize, first as usize + row as usize);
+        if upper.max(lower) + 8 > self.bytes.len() {
+            return false;
+        }
+        self.bytes[upper..upper + 8].copy_from_slice(&from[..8]);
+        self.bytes[lower..lower + 8].copy_from_slice(&from[8..]);
+        true
     }
 
     /// Whether it is linear.

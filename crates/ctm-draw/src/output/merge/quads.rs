@@ -59,8 +59,20 @@ fn read(surface: &Surface<'_>, Marked { quads, sample, marks }: Marked<'_>, (byt
 
 /// Stores marked pixels alone: beside others may lie those of another row.
 fn write(surface: &mut Surface<'_>, Marked { quads, sample, marks }: Marked<'_>, (bytes, size): (&[u8], usize)) {
+    let mut left = marks;
+    for (n, ShadeQuad { quad, .. }) in quads.iter().enumerate().filter(|(n, _)| marks >> (4 * n) & 15 == 15) {
+        if size == 4
+            && let Some(four) = bytes[16 * n..].first_chunk()
+            && surface.write_quad([quad.x, quad.y], sample, four)
+        {
+            left &= !(15 << (4 * n));
+        }
+    }
+    if left == 0 {
+        return;
+    }
     for ([x, y], lane) in pairs(quads) {
-        match marks >> lane & 3 {
+        match left >> lane & 3 {
             3 => surface.write_row([x, y], sample, &bytes[lane * size..(lane + 2) * size]),
             1 => surface.write_row([x, y], sample, &bytes[lane * size..(lane + 1) * size]),
             2 => surface.write_row([x + 1, y], sample, &bytes[(lane + 1) * size..(lane + 2) * size]),
