@@ -15,5 +15,5 @@ pub(crate) use depth_plane::DepthPlane;
 pub(crate) use depths::Depths;
 pub use inspect::Outline;
 pub(crate) use parameter_planes::ParameterPlanes;
-pub(crate) use planes::Mix;
 pub use planes::{Corner, Setup, Share, Shares, Weights};
+pub(crate) use planes::{Mix, bounds, within};

@@ -6,7 +6,7 @@
 use super::Merger;
 use crate::lanes::{LANES, Shape, Wide, bits, mask, widely};
 use crate::raster::QuadCoverage;
-use crate::setup::{DepthPlane, Depths, Setup};
+use crate::setup::{DepthPlane, Depths, Setup, bounds, within};
 use crate::state::{Compare, DepthState, RasterState, StencilFace, StencilOp};
 use crate::surface::depth::{DepthFormat, DepthKind};
 use crate::surface::fill::FillValue;
@@ -138,23 +138,24 @@ impl LaneTest {
         match self.kind {
             DepthKind::Fraction(_) => {
                 // Both ranges at once: the viewport's, and 0 to 1. One that is upside down: the upper bound counts.
-                let [least, most] = range.map(|bound| f64::from(bound.clamp(0.0, 1.0)));
-                let (least, most) = (if least.is_nan() { 0.0 } else { least }, if most.is_nan() { 1.0 } else { most });
+                let bounds = bounds(range).map(|bound| bound.clamp(0.0, 1.0));
                 let scale = f64::from(self.field);
                 // Sums with it are whole numbers, which are the low bits of the sum.
                 let whole = (1u64 << 52) as f64;
                 for (new, &depth) in new.iter_mut().zip(depths) {
-                    let depth = if depth > least { depth } else { least };
-                    let depth = if depth < most { depth } else { most };
-                    *new = (depth * scale + whole).to_bits() as u32;
+                    *new = (within(depth, bounds) * scale + whole).to_bits() as u32;
                 }
             }
-            DepthKind::Float24 | DepthKind::Float32 => {
-                let format =
-                    if self.kind == DepthKind::Float32 { DepthFormat::D32Float } else { DepthFormat::X8D24Float };
-                let [least, most] = range.map(f64::from);
-                for (new, depth) in new.iter_mut().zip(depths) {
-                    *new = format.quantised(depth.max(least).min(most));
+            DepthKind::Float24 => {
+                let bounds = bounds(range);
+                for (new, &depth) in new.iter_mut().zip(depths) {
+                    *new = DepthFormat::X8D24Float.quantised(within(depth, bounds));
+                }
+            }
+            DepthKind::Float32 => {
+                let bounds = bounds(range);
+                for (new, &depth) in new.iter_mut().zip(depths) {
+                    *new = (within(depth, bounds) as f32).to_bits();
                 }
             }
         }
