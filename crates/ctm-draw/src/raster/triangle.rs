@@ -323,6 +323,15 @@ pub(crate) fn triangle_quads(
             if (0..3).all(|n| corner[n] + most[n] >= 0) {
                 let whole = (0..3).all(|n| corner[n] + least[n] >= 0);
                 let block = Rect { left: block_x, top: block_y, right: block_x + BLOCK, bottom: block_y + BLOCK };
+                if whole && block.and(bounds) == block {
+                    for y in (block.top..block.bottom).step_by(2) {
+                        for x in (block.left..block.right).step_by(2) {
+                            emit(QuadCoverage { x, y, masks: [all; 4] });
+                        }
+                    }
+                    block_x += BLOCK;
+                    continue;
+                }
                 block_quads(
                     block.and(bounds),
                     &mut |x, y| {
