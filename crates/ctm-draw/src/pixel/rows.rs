@@ -109,7 +109,7 @@ impl QuadPlaces {
 }
 
 /// The places of quads, to be computed.
-pub(super) struct Placed<'m> {
+pub(super) struct PlacedQuads<'m> {
     pub(super) at: &'m mut QuadPlaces,
     pub(super) quads: &'m [ShadeQuad],
     pub(super) pieces: &'m [Piece],
@@ -117,7 +117,7 @@ pub(super) struct Placed<'m> {
     pub(super) of: Place,
 }
 
-impl Wide for Placed<'_> {
+impl Wide for PlacedQuads<'_> {
     type Out = ();
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use crate::lanes::widely;
 pub(crate) use crate::pixel::exports::Exports;
 use crate::pixel::rows::{
-    Mixed, Placed, Positioned, QuadElements, QuadPlaces, TOGETHER, by_element, covered, pixels, places,
+    Mixed, PlacedQuads, Positioned, QuadElements, QuadPlaces, TOGETHER, by_element, covered, pixels, places,
 };
 pub(crate) use crate::pixel::rows::{Scratch, ShadeQuad, count_covered};
 use crate::program::{LaunchOutput, MOST_QUADS, Runner, StageMemory, X1kMemory, ints};
@@ -270,7 +270,7 @@ impl Shader<'_> {
                 }
                 let is_mixed = interpolation != Interpolation::Flat && parameters.iter().any(Option::is_some);
                 if is_mixed && held != Some(input.place) {
-                    widely(Placed { at: &mut at, quads, pieces, raster, of: input.place });
+                    widely(PlacedQuads { at: &mut at, quads, pieces, raster, of: input.place });
                     held = Some(input.place);
                 }
                 let mut begin = 0;
