@@ -286,10 +286,10 @@ impl Wide for Positioned<'_> {
 /// The depths and w in the pixels of a quad of a triangle.
 #[inline(always)]
 fn depths_and_ws(setup: &Setup, planes: &ParameterPlanes, quad: &QuadCoverage) -> [[f64; 4]; 2] {
-    let corners = setup.corners.map(|corner| corner.z + setup.offset);
-    let mut depths = sums(planes.linear(&corners.map(|depth| [depth])).map(|[of]| of), quad);
-    // Pixels beside the triangle may lie beyond a range that has all of its corners.
-    if corners.iter().any(|&depth| setup.clamped(depth) != depth) {
+    let (plane, is_inside) = planes.depths(setup);
+    let mut depths = sums(plane, quad);
+    // Pixels beside the triangle may lie beyond a range that contains all of its corners.
+    if !is_inside {
         depths.iter_mut().for_each(|depth| *depth = setup.clamped(*depth));
     }
     let ws = match planes.divisor() {

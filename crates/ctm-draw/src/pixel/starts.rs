@@ -145,12 +145,12 @@ pub(crate) fn starts(
     }
     if let Some(register) = inputs.position {
         let place = setup.unit.in_pixels(centre);
-        let depths = setup.corners.map(|corner| corner.z + setup.offset);
-        if depths.iter().any(|&depth| setup.clamped(depth) != depth) {
+        let (depths, is_inside) = triangle.depths(setup);
+        if !is_inside {
             return None;
         }
         let [x, y] = [[place, 1.0, 0.0], [place, 0.0, 1.0]].map(Element::Number);
-        let z = Element::Number(triangle.linear(&depths.map(|depth| [depth])).map(|[of]| of));
+        let z = Element::Number(depths);
         let w = match triangle.divisor() {
             Some(_) => Element::Quotient([1.0, 0.0, 0.0]),
             None => Element::Number([1.0 / setup.corners[0].reciprocal_w, 0.0, 0.0]),

@@ -16,4 +16,4 @@ pub(crate) use depths::Depths;
 pub use inspect::Outline;
 pub(crate) use parameter_planes::ParameterPlanes;
 pub use planes::{Corner, Setup, Share, Shares, Weights};
-pub(crate) use planes::{Mix, bounds, within};
+pub(crate) use planes::{Mix, depth_bounds, limited};

@@ -96,6 +96,14 @@ impl ParameterPlanes {
         planes
     }
 
+    /// The depths, not limited: as [`Self::linear`]; and whether the range contains those of all corners.
+    #[inline(always)]
+    pub(crate) fn depths(&self, setup: &Setup) -> ([f64; 3], bool) {
+        let corners = setup.corners.map(|corner| [corner.z + setup.offset]);
+        let is_inside = corners.iter().all(|&[depth]| setup.clamped(depth) == depth);
+        (self.linear(&corners).map(|[of]| of), is_inside)
+    }
+
     /// The elements of a parameter, by those at the vertices of a primitive of which the triangle is a part.
     #[inline(always)]
     pub(crate) fn parameter(&self, setup: &Setup, perspective: bool, vertices: [&[u32; 4]; 3]) -> ElementPlanes {
@@ -197,7 +205,7 @@ mod tests {
     fn equal_values_are_constant_and_different_ones_that_are_no_numbers_are_nan() {
         let corners = [[0, 0], [0, 2560], [5120, 0]].map(|at| Corner { at, z: 0.0, reciprocal_w: 1.0 });
         let setup = Setup { corners, share: Share::Triangle(2560 * 5120), ..Setup::nothing() };
-        let planes = ParameterPlanes::of(&setup, 128).unwrap_or_else(|| panic!("a triangle has planes"));
+        let planes = ParameterPlanes::of(&setup, 128).expect("it is a triangle");
         let linear = |corners: [f64; 3]| planes.linear(&corners.map(|corner| [corner])).map(|[of]| of);
         for value in [0.0, 1.0, f64::from(0.1f32), f64::from(f32::MIN_POSITIVE) / 8.0, f32::MAX.into(), f64::INFINITY] {
             assert_eq!(linear([value; 3]), [value, 0.0, 0.0]);

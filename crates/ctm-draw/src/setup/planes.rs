@@ -40,16 +40,16 @@ impl Shares {
     }
 }
 
-/// The bounds of a range of depths; one that is no number bounds nothing.
+/// The bounds of a range of depths. NaN bounds nothing.
 #[inline(always)]
-pub(crate) fn bounds([least, most]: [f32; 2]) -> [f64; 2] {
+pub(crate) fn depth_bounds([least, most]: [f32; 2]) -> [f64; 2] {
     let least = if least.is_nan() { f64::NEG_INFINITY } else { least.into() };
     [least, if most.is_nan() { f64::INFINITY } else { most.into() }]
 }
 
-/// A depth within bounds. Where they are upside down, the upper one counts; what is no number becomes the lower one.
+/// A depth within bounds. If they are upside down, the upper bound counts. NaN becomes the lower bound.
 #[inline(always)]
-pub(crate) fn within(depth: f64, [least, most]: [f64; 2]) -> f64 {
+pub(crate) fn limited(depth: f64, [least, most]: [f64; 2]) -> f64 {
     let depth = if depth > least { depth } else { least };
     if depth < most { depth } else { most }
 }
@@ -169,7 +169,7 @@ impl Setup {
     /// A depth within the range of the viewport.
     #[must_use]
     pub fn clamped(&self, depth: f64) -> f64 {
-        within(depth, bounds(self.depth_range))
+        limited(depth, depth_bounds(self.depth_range))
     }
 
     /// The weights of the corners at four places in units: equal to [`Self::shares`] for each, as products of differences are exact within 2^18

@@ -87,7 +87,7 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    /// Of elements of so many bytes that begin at these places.
+    /// The byte ranges of elements of `bytes` bytes at these places.
     pub(super) fn of(sample: u32, mut places: Vec<u32>, bytes: u32) -> Self {
         places.sort_unstable();
         let mut runs: Vec<[u32; 2]> = Vec::new();

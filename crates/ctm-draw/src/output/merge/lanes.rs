@@ -6,7 +6,7 @@
 use super::Merger;
 use crate::lanes::{LANES, Shape, Wide, bits, mask, widely};
 use crate::raster::QuadCoverage;
-use crate::setup::{DepthPlane, Depths, Setup, bounds, within};
+use crate::setup::{DepthPlane, Depths, Setup, depth_bounds, limited};
 use crate::state::{Compare, DepthState, RasterState, StencilFace, StencilOp};
 use crate::surface::depth::{DepthFormat, DepthKind};
 use crate::surface::fill::FillValue;
@@ -138,24 +138,24 @@ impl LaneTest {
         match self.kind {
             DepthKind::Fraction(_) => {
                 // Both ranges at once: the viewport's, and 0 to 1. One that is upside down: the upper bound counts.
-                let bounds = bounds(range).map(|bound| bound.clamp(0.0, 1.0));
+                let bounds = depth_bounds(range).map(|bound| bound.clamp(0.0, 1.0));
                 let scale = f64::from(self.field);
                 // Sums with it are whole numbers, which are the low bits of the sum.
                 let whole = (1u64 << 52) as f64;
                 for (new, &depth) in new.iter_mut().zip(depths) {
-                    *new = (within(depth, bounds) * scale + whole).to_bits() as u32;
+                    *new = (limited(depth, bounds) * scale + whole).to_bits() as u32;
                 }
             }
             DepthKind::Float24 => {
-                let bounds = bounds(range);
+                let bounds = depth_bounds(range);
                 for (new, &depth) in new.iter_mut().zip(depths) {
-                    *new = DepthFormat::X8D24Float.quantised(within(depth, bounds));
+                    *new = DepthFormat::X8D24Float.quantised(limited(depth, bounds));
                 }
             }
             DepthKind::Float32 => {
-                let bounds = bounds(range);
+                let bounds = depth_bounds(range);
                 for (new, &depth) in new.iter_mut().zip(depths) {
-                    *new = (within(depth, bounds) as f32).to_bits();
+                    *new = (limited(depth, bounds) as f32).to_bits();
                 }
             }
         }
