@@ -53,3 +53,36 @@ fn lanes_lie_and_start_where_the_reference_has_them() {
         }
     }
 }
+
+/// Truth: the values of the reference. Between wavefronts the processor may flush denormals where `are_normal` says that there are none.
+#[test]
+fn quotients_that_count_as_normal_are_no_denormals() {
+    let program = Program { gprs: 2, ..Program::from_words(Vec::new()) };
+    let (constants, domain) = (Constants::default(), Domain { i0: 0, j0: 0, i1: 15, j1: 3 });
+    let variables: Vec<Var> = (0..4).map(|n| Var::gpr(1, n)).collect();
+    let power = |n: i32| 2f64.powi(n);
+    let (mut normal, mut denormal) = (0, 0);
+    for of_plane in -140..4 {
+        for of_divisor in -70..90 {
+            let [plane, other] = [power(of_plane), power(of_divisor)];
+            let of = [other, 3.0 * other, -2.0 * other];
+            let divisor = Divisor { of, elements: &[(1, 0b0111)] };
+            let plane = Plane { origin: [plane; 4], di: [5.0 * plane; 4], dj: [plane; 4], ..Plane::position(1) };
+            let planes = [plane];
+            let launch = Launch {
+                stage: Stage::Pixel,
+                planes: &planes,
+                divisor: Some(divisor),
+                ..Launch::new(&program, &constants, domain)
+            };
+            let are_normal = Starts::of(&variables, &launch).are_normal;
+            let is_denormal = |bits: u32| f32::from_bits(bits).is_subnormal();
+            let places = (0..4).flat_map(|j| (0..16).map(move |i| (i, j)));
+            let meets_some = places.into_iter().any(|(i, j)| divisor.at(&planes[0], i, j).into_iter().any(is_denormal));
+            assert!(!(are_normal && meets_some), "2^{of_plane} by 2^{of_divisor}");
+            normal += u32::from(are_normal);
+            denormal += u32::from(meets_some);
+        }
+    }
+    assert!(normal > 5000 && denormal > 500, "{normal} cases are normal, {denormal} have denormals");
+}
