@@ -21,6 +21,14 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
+    /// The columns from a block to the next one.
+    pub(crate) const fn columns(self) -> i32 {
+        match self {
+            Self::Row => LANES as i32,
+            Self::Block => COLUMNS,
+        }
+    }
+
     /// Column and row of a lane, counted from the first one.
     #[inline(always)]
     pub(crate) const fn at(self, lane: usize) -> [i32; 2] {
@@ -66,13 +74,22 @@ pub(crate) fn of_quad(rect: Rect, [x, y]: [i32; 2]) -> u32 {
     (left | right << 1) * (upper | lower << 2)
 }
 
-/// The blocks of four rows in which spans lie: the first column of each, and its lanes that do.
-pub(crate) fn blocks(spans: [[i32; 2]; 4]) -> impl Iterator<Item = (i32, u32)> {
+/// The blocks of four rows from the first one to the last one in which spans lie: the first column, and the lanes of each that lie in spans.
+pub(crate) fn blocks(spans: [[i32; 2]; 4], lanes: &mut Vec<u32>) -> i32 {
     let there = || spans.into_iter().filter(|[left, right]| left < right);
-    let left = there().map(|span| span[0]).min().unwrap_or(0);
-    let right = there().map(|span| span[1]).max().unwrap_or(0);
-    let of = move |x: i32| (0..).zip(spans).fold(0, |all, (row, span)| all | of_row(columns(span, x), row));
-    ((left & -COLUMNS)..right).step_by(COLUMNS as usize).map(move |x| (x, of(x))).filter(|(_, lanes)| *lanes != 0)
+    let left = there().map(|span| span[0]).min().unwrap_or(0) & -COLUMNS;
+    let right = there().map(|span| span[1]).max().unwrap_or(left);
+    // Between these, all lanes do.
+    let from = spans.iter().map(|span| span[0]).max().unwrap_or(0);
+    let to = spans.iter().map(|span| span[1]).min().unwrap_or(0);
+    lanes.clear();
+    lanes.extend((left..right).step_by(COLUMNS as usize).map(|x| {
+        if from <= x && x + COLUMNS <= to {
+            return u32::MAX;
+        }
+        (0..).zip(spans).fold(0, |all, (row, span)| all | of_row(columns(span, x), row))
+    }));
+    left
 }
 
 /// The rectangle, widened to whole blocks.
@@ -133,6 +150,7 @@ pub(crate) use wide;
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) trait Wide: Sized {
     type Out;
+    const TAKES_AVX512: bool = false;
     fn run<const FMA: bool>(self) -> Self::Out;
 }
 #[cfg(target_arch = "x86_64")]

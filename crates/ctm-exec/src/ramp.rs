@@ -30,6 +30,8 @@ pub struct Single([f32; 3]);
 
 /// Sums of whole numbers below this are exact, in single precision too.
 const WHOLE: f64 = 4_194_304.0;
+/// The same in double precision.
+const DOUBLE: f64 = (1u64 << 52) as f64;
 /// A number below 2^51 that is added to this is rounded to a whole one, whose low 32 bits are those of the sum.
 const LARGE: f64 = (3u64 << 51) as f64;
 
@@ -72,6 +74,11 @@ impl Ramp {
         }
     }
 
+    /// Whether double precision makes all sums exactly, in any order, in columns and rows up to these: all are multiples of one power of two, and have no more digits.
+    pub fn is_exact(&self, i: u32, j: u32) -> bool {
+        unit(self.of).is_some_and(|unit| self.bound(i, j) / unit < DOUBLE)
+    }
+
     /// Whether neither the values nor their terms are denormals: all are multiples of a normal number.
     pub fn is_normal(&self) -> bool {
         unit(self.of).is_some()
@@ -94,6 +101,12 @@ impl Ramp {
     pub fn along(&self, i: f64, down: f64) -> f64 {
         let [origin, di, _] = self.of;
         origin + i * di + down
+    }
+
+    /// The sum of the steps of columns and rows.
+    #[inline(always)]
+    pub fn steps(&self, [i, j]: [f64; 2]) -> f64 {
+        i * self.of[1] + j * self.of[2]
     }
 
     /// The values of [`Makes::Single`].

@@ -139,11 +139,14 @@ pub trait Wide: Sized {
     /// Its result.
     type Out;
 
+    /// Whether it is compiled for the vectors of AVX-512, too: worth its code where long loops on many lanes are most of it.
+    const TAKES_AVX512: bool = false;
+
     /// Does it. It has to be marked `#[inline(always)]`, with all large functions that it calls. `FMA`: `f32::mul_add` is an instruction, or [rounds once](FUSES).
     fn run<const FMA: bool>(self) -> Self::Out;
 }
 
-/// Does work compiled for the vectors of AVX2, with FMA. Unlike a closure, it may be of any size.
+/// Does work compiled for the vectors of AVX2, with FMA, or for those of AVX-512, where it takes them. Unlike a closure, it may be of any size.
 ///
 /// # Errors
 /// The work, where the processor lacks them: nothing is done.
@@ -156,6 +159,16 @@ pub fn on_avx2_of<W: Wide>(work: W) -> Result<W::Out, W> {
         work.run::<FUSES>()
     }
 
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma,popcnt")]
+    fn avx512<W: Wide>(work: W) -> W::Out {
+        work.run::<FUSES>()
+    }
+
+    if W::TAKES_AVX512 && Isa::Avx512.is_available() && std::is_x86_feature_detected!("avx512vl") {
+        // SAFETY: the processor has the instructions.
+        return Ok(unsafe { avx512(work) });
+    }
     if std::is_x86_feature_detected!("avx2")
         && std::is_x86_feature_detected!("fma")
         && std::is_x86_feature_detected!("popcnt")

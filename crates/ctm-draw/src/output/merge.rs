@@ -6,6 +6,7 @@ mod epilogues;
 mod fills;
 mod lanes;
 mod pixels;
+mod planes;
 mod quads;
 mod rows;
 mod small;
@@ -271,7 +272,7 @@ impl<'a, 't> Merger<'a, 't> {
     #[inline]
     pub(crate) fn count_passed(&mut self, lanes: u32) {
         if !self.state.depth.counts_nothing {
-            self.samples_passed += u64::from(lanes.count_ones());
+            self.samples_passed += u64::from(lanes);
         }
     }
 

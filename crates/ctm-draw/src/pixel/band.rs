@@ -194,52 +194,60 @@ impl Covered {
         self.has_holes = true;
     }
 
-    /// Restricts the covered pixels to those that pass: asks for a block or a row from a pixel on which of the marked lanes do.
-    pub(crate) fn only(&mut self, shape: Shape, mut passes: impl FnMut([i32; 2], u32) -> u32) {
+    /// Restricts the covered pixels to those that pass: asks for blocks or rows of lanes side by side, from a pixel on, which of the marked lanes do.
+    pub(crate) fn only(&mut self, shape: Shape, mut passes: impl FnMut([i32; 2], &mut [u32])) {
         let (lanes, rect) = (RectangleLanes::of(self.rect), self.rect);
-        let (mut words, mut all_pass) = (vec![0; lanes.count.div_ceil(64)], true);
+        let mut words = vec![0; lanes.count.div_ceil(64)];
         let old = self.words.as_ref().filter(|_| self.has_holes);
-        let mut passes = |at, marked| {
-            if marked == 0 {
-                return 0;
-            }
-            let passed = passes(at, marked);
-            all_pass &= passed == marked;
-            passed
+        // Of the blocks of a row of them: the marked lanes, and those that pass.
+        let (mut marks, mut passed) = (Vec::new(), Vec::new());
+        let (mut all_pass, step) = (true, shape.columns());
+        let mut pass = |at: [i32; 2], marks: &[u32], passed: &mut Vec<u32>| {
+            passed.clear();
+            passed.extend_from_slice(marks);
+            passes(at, passed);
+            all_pass &= marks == *passed;
         };
         if shape == Shape::Row {
             for (y, &[left, right]) in (rect.top..).zip(&self.spans).filter(|(_, [left, right])| left < right) {
-                for x in ((left & !1)..right).step_by(LANES) {
+                let from = left & !1;
+                marks.clear();
+                marks.extend((from..right).step_by(LANES).map(|x| {
                     let (first, last) = ((left - x).max(0), (right - x).min(LANES as i32));
                     let marked = (u32::MAX << first) & (u32::MAX >> (LANES as i32 - last));
-                    let holes = old.map_or(u32::MAX, |old| {
-                        let half = |first: usize| columns_of_quads(get(old, first) >> (2 * (y & 1)));
-                        half(lanes.lane(x, y & !1))
-                    });
-                    let passed = passes([x, y], marked & holes);
+                    let half = |old: &Vec<u64>| columns_of_quads(get(old, lanes.lane(x, y & !1)) >> (2 * (y & 1)));
+                    marked & old.map_or(u32::MAX, half)
+                }));
+                pass([from, y], &marks, &mut passed);
+                for (x, &passed) in (from..).step_by(LANES).zip(&passed) {
                     put(&mut words, lanes.lane(x, y & !1), pairs(passed) << (2 * (y & 1)));
                 }
             }
         } else {
+            // The lower half of a block's lanes is its two upper rows.
+            let pairs_of = |lanes: u32| [0, 8].into_iter().filter(move |pair| lanes >> pair & 0x00ff_00ff != 0);
             let all = whole(rect);
             for y in (all.top..all.bottom).step_by(ROWS as usize) {
                 let span = |row: i32| self.spans.get(usize::try_from(y + row - rect.top).ok()?).copied();
                 let spans = [0, 1, 2, 3].map(|row| span(row).unwrap_or([0; 2]));
-                for (x, marked) in blocks(spans) {
-                    // Columns before the rectangle's are not marked.
-                    let from = x.max(rect.left);
-                    let pairs_of = |lanes: u32| [0, 8].into_iter().filter(move |pair| lanes >> pair & 0x00ff_00ff != 0);
-                    let holes = old.map_or(u32::MAX, |old| {
+                let from = blocks(spans, &mut marks);
+                if let Some(old) = old {
+                    for (x, marked) in (from..).step_by(step as usize).zip(&mut marks) {
+                        // Columns before the rectangle's are not marked.
+                        let first = x.max(rect.left);
                         let of = |pair: i32| {
-                            let two = (get(old, lanes.lane(from, y + pair / 4)) << (2 * (from - x))) as u32;
+                            let two = (get(old, lanes.lane(first, y + pair / 4)) << (2 * (first - x))) as u32;
                             (two & 0xff) << pair | (two & 0xff00) << (pair + 8)
                         };
-                        pairs_of(marked).fold(0, |all, pair| all | of(pair))
-                    });
-                    let passed = passes([x, y], marked & holes);
+                        *marked &= pairs_of(*marked).fold(0, |all, pair| all | of(pair));
+                    }
+                }
+                pass([from, y], &marks, &mut passed);
+                for (x, &passed) in (from..).step_by(step as usize).zip(&passed) {
+                    let first = x.max(rect.left);
                     for pair in pairs_of(passed) {
                         let two = u64::from(passed >> pair & 0xff | passed >> (pair + 8) & 0xff00);
-                        put(&mut words, lanes.lane(from, y + pair / 4), two >> (2 * (from - x)));
+                        put(&mut words, lanes.lane(first, y + pair / 4), two >> (2 * (first - x)));
                     }
                 }
             }

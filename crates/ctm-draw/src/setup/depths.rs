@@ -10,7 +10,7 @@ pub(crate) struct Depths<'s> {
     centre: i64,
     plane: Option<DepthPlane>,
     /// The steps from the first lane of a block to each of them.
-    steps: [f64; LANES],
+    pub(crate) steps: [f64; LANES],
 }
 
 impl<'s> Depths<'s> {
@@ -25,6 +25,12 @@ impl<'s> Depths<'s> {
             }
         }
         Self { setup, shape, centre, plane, steps }
+    }
+
+    /// The depth of the first pixel of a block, from where steps lead to the others; `None` where lanes are no blocks, or depths have no steps.
+    #[inline(always)]
+    pub(crate) fn first_of_block(&self, at: [i32; 2]) -> Option<f64> {
+        self.plane.as_ref().filter(|_| self.shape == Shape::Block).map(|plane| plane.first_of(at))
     }
 
     /// The depths of lanes, whose first is this pixel.

@@ -172,8 +172,9 @@ impl<'a> Coverer<'a> {
         }
     }
 
-    /// Tells the blocks of lanes of a rectangle in which a piece covers something, with the lanes that it does. Nothing where [`Self::has_spans`] is false.
-    pub(crate) fn blocks(&self, piece: &Piece, within: Rect, tell: &mut dyn FnMut([i32; 2], u32)) {
+    /// Tells the blocks of lanes side by side of a rectangle in which a piece covers something: the first pixel, and of each block the lanes that it does; the
+    /// lanes may be changed. Nothing where [`Self::has_spans`] is false.
+    pub(crate) fn blocks(&self, piece: &Piece, within: Rect, tell: &mut dyn FnMut([i32; 2], &mut [u32])) {
         let scissor = piece.bounds.and(within);
         if scissor.is_empty() || !self.has_spans(piece) {
             return;
@@ -183,30 +184,37 @@ impl<'a> Coverer<'a> {
             Area::Triangle => BlockEdges::new(&piece.triangle(), self.points.first(), all),
             _ => None,
         };
-        let is_narrow = all.right - all.left <= 2 * COLUMNS;
-        for y in (all.top..all.bottom).step_by(ROWS as usize) {
-            if let Some(edges) = &edges {
-                for x in (all.left..all.right).step_by(BLOCKS * COLUMNS as usize) {
-                    // Of few blocks none is likely to be empty.
-                    let [mut may, whole] = if is_narrow { [u32::MAX, 0] } else { wide!(edges.row([x, y])) };
-                    may &= u32::MAX >> (32 - ((all.right - x) / COLUMNS).min(BLOCKS as i32));
-                    while may != 0 {
-                        let block = may.trailing_zeros();
-                        may &= may - 1;
-                        let at = [x + COLUMNS * block.cast_signed(), y];
-                        let covered = if whole >> block & 1 == 1 { u32::MAX } else { wide!(edges.covered(at)) };
-                        let lanes = covered & inside(scissor, at);
-                        if lanes != 0 {
-                            tell(at, lanes);
-                        }
-                    }
-                }
-                continue;
+        let Some(edges) = edges else {
+            let mut lanes = Vec::new();
+            for y in (all.top..all.bottom).step_by(ROWS as usize) {
+                let mut spans = [[0; 2]; 4];
+                let rows = Rect { top: y, bottom: y + ROWS, ..scissor }.and(scissor);
+                self.spans(piece, rows, &mut |row, left, right| spans[(row - y) as usize & 3] = [left, right]);
+                let left = blocks(spans, &mut lanes);
+                tell([left, y], &mut lanes);
             }
-            let mut spans = [[0; 2]; 4];
-            let rows = Rect { top: y, bottom: y + ROWS, ..scissor }.and(scissor);
-            self.spans(piece, rows, &mut |row, left, right| spans[(row - y) as usize & 3] = [left, right]);
-            blocks(spans).for_each(|(x, lanes)| tell([x, y], lanes));
+            return;
+        };
+        let is_narrow = all.right - all.left <= 2 * COLUMNS;
+        let is_cut = scissor != all;
+        for y in (all.top..all.bottom).step_by(ROWS as usize) {
+            for left in (all.left..all.right).step_by(BLOCKS * COLUMNS as usize) {
+                // Of few blocks none is likely to be empty.
+                let [mut may, whole] = if is_narrow { [u32::MAX, 0] } else { wide!(edges.row([left, y])) };
+                may &= u32::MAX >> (32 - ((all.right - left) / COLUMNS).min(BLOCKS as i32));
+                if may == 0 {
+                    continue;
+                }
+                let first = may.trailing_zeros();
+                let mut lanes = [0; BLOCKS];
+                for block in (0..BLOCKS).filter(|block| may >> block & 1 == 1) {
+                    let at = [left + COLUMNS * block as i32, y];
+                    let covered = if whole >> block & 1 == 1 { u32::MAX } else { wide!(edges.covered(at)) };
+                    lanes[block] = if is_cut { covered & inside(scissor, at) } else { covered };
+                }
+                let behind = (32 - may.leading_zeros()) as usize;
+                tell([left + COLUMNS * first.cast_signed(), y], &mut lanes[first as usize..behind]);
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use super::apart::Apart;
 use super::tiles::WaitingParts;
 use super::{LEAST_FILLED, LEAST_MERGED, Over};
-use crate::lanes::{Shape, whole};
+use crate::lanes::{COLUMNS, Shape, whole};
 use crate::output::merge::{Merger, SampleDepths, SmallTriangle, Sources};
 use crate::pixel::band::Covered;
 use crate::pixel::shade::{Exports, PER_LAUNCH, Scratch, ShadeQuad, Shader, count_covered};
@@ -166,21 +166,21 @@ impl Batch<'_, '_, '_, '_> {
         let is_gathered = self.begin_part(piece, rect)?;
         let mut result = Ok(());
         over.coverer.blocks(piece, within, &mut |at, lanes| {
-            if result.is_ok() {
-                let band = self.band_of(at[1]);
-                let merger = &mut self.mergers[band];
-                let passed = match &depths {
-                    Some(depths) => merger.test_lanes(depths, at, lanes),
-                    None => lanes,
-                };
-                if passed == 0 {
-                    return;
-                }
-                merger.count_passed(passed);
+            if result.is_err() {
+                return;
+            }
+            let band = self.band_of(at[1]);
+            let merger = &mut self.mergers[band];
+            if let Some(depths) = &depths {
+                merger.test_lanes(depths, at, lanes);
+            }
+            merger.count_passed(lanes.iter().map(|lanes| lanes.count_ones()).sum());
+            let passed = (at[0]..).step_by(COLUMNS as usize).zip(lanes).filter(|(_, lanes)| **lanes != 0);
+            for (x, lanes) in passed {
                 if is_gathered {
-                    self.add_to_part(at, passed);
-                } else {
-                    result = self.quads_of_block(number, at, passed);
+                    self.add_to_part([x, at[1]], *lanes);
+                } else if result.is_ok() {
+                    result = self.quads_of_block(number, [x, at[1]], *lanes);
                 }
             }
         });

@@ -4,7 +4,7 @@
 //! writes, the launch stores colours of the survivors itself, and these are tested once more, with writes. Elsewhere colours wait until the survivors are tested.
 
 use super::batch::{Batch, LateBand, staged_window};
-use crate::lanes::Shape;
+use crate::lanes::{LANES, Shape};
 use crate::output::merge::Sources;
 use crate::pixel::shade::Shader;
 use crate::program::LaunchOutput;
@@ -52,13 +52,16 @@ impl Batch<'_, '_, '_, '_> {
             let rect = covered.rect;
             let width = (rect.right - rect.left) as usize;
             let colours = self.staged[0].as_slice();
-            covered.only(Shape::Row, |[x, y], marked| {
-                let first = (y - rect.top) as usize * width;
-                let passes = |column: &i32| {
-                    let at = first + (x + column - rect.left) as usize;
-                    colours.get(at).is_some_and(|colour| test.passes(f32::from_bits(colour[3])))
-                };
-                (0..32).filter(|column| marked >> column & 1 == 1 && passes(column)).fold(0, |set, n| set | 1 << n)
+            covered.only(Shape::Row, |[x, y], marks| {
+                let first = (y - rect.top) as usize * width + (x - rect.left) as usize;
+                for (marked, first) in marks.iter_mut().zip((first..).step_by(LANES)) {
+                    let passes = |column: &usize| {
+                        let colour = colours.get(first + column);
+                        colour.is_some_and(|colour| test.passes(f32::from_bits(colour[3])))
+                    };
+                    let passed = (0..LANES).filter(|column| *marked >> column & 1 == 1 && passes(column));
+                    *marked = passed.fold(0, |set, n| set | 1 << n);
+                }
             });
         }
         if merger.tests() && !(is_probed && merger.writes_nothing(&piece.setup)) {

@@ -4,7 +4,8 @@
 //! [`DepthFormat::quantised`] and [`StencilFace::after`].
 
 use super::Merger;
-use crate::lanes::{LANES, Shape, Wide, bits, mask, widely};
+use super::planes::{NewDepths, PlaneTest};
+use crate::lanes::{COLUMNS, LANES, Shape, Wide, bits, mask, widely};
 use crate::raster::QuadCoverage;
 use crate::setup::{DepthPlane, Depths, Setup, depth_bounds, limited};
 use crate::state::{Compare, DepthState, RasterState, StencilFace, StencilOp};
@@ -44,6 +45,8 @@ pub(super) struct LaneTest {
     ignores_depth: bool,
     clear: Option<f64>,
     stencil: Option<StencilTest>,
+    /// The same, where it is one loop.
+    plane: Option<PlaneTest>,
 }
 
 impl LaneTest {
@@ -67,9 +70,14 @@ impl LaneTest {
                 written: write_mask.into(),
             }
         });
+        let kind = format.kind();
+        let is_float = kind == DepthKind::Float32;
+        let plane =
+            PlaneTest { bytes: format.bytes(), is_float, is_turned: turn != 0, field, ways: ways_of_depth, written };
+        let is_one_loop = stencil.is_none() && kind != DepthKind::Float24;
         Self {
             format,
-            kind: format.kind(),
+            kind,
             turn,
             field,
             ways: ways_of_depth,
@@ -77,6 +85,7 @@ impl LaneTest {
             ignores_depth: ways_of_depth == [u32::MAX; 4] && written == 0,
             clear: state.clear_depth.map(f64::from),
             stencil,
+            plane: is_one_loop.then_some(plane),
         }
     }
 
@@ -86,7 +95,8 @@ impl LaneTest {
             |test: &StencilTest| test.written == 0 || test.after[..2].iter().all(|(op, _)| *op == StencilOp::Keep);
         let stencil = self.stencil.map(|test| StencilTest { written: 0, ..test });
         let ignores_depth = self.ways == [u32::MAX; 4];
-        self.stencil.as_ref().is_none_or(is_kept).then_some(Self { written: 0, ignores_depth, stencil, ..self })
+        let plane = self.plane.map(|plane| PlaneTest { written: 0, ..plane });
+        self.stencil.as_ref().is_none_or(is_kept).then_some(Self { written: 0, ignores_depth, stencil, plane, ..self })
     }
 
     /// Whether every pixel passes.
@@ -131,14 +141,24 @@ impl LaneTest {
         self.clear.map_or(of_pixels, |clear| [clear; N])
     }
 
+    /// The bounds of depths, given the viewport's.
+    #[inline(always)]
+    fn bounds(&self, range: [f32; 2]) -> [f64; 2] {
+        let [mut least, mut most] = depth_bounds(range);
+        if matches!(self.kind, DepthKind::Fraction(_)) {
+            // Both ranges at once: the viewport's, and 0 to 1. One that is upside down: the upper bound counts.
+            (least, most) = (least.clamp(0.0, 1.0), most.clamp(0.0, 1.0));
+        }
+        [least, most]
+    }
+
     /// Depths as they are stored.
     #[inline(always)]
     pub(super) fn quantised<const N: usize>(&self, depths: &[f64; N], range: [f32; 2]) -> [u32; N] {
         let mut new = [0; N];
         match self.kind {
             DepthKind::Fraction(_) => {
-                // Both ranges at once: the viewport's, and 0 to 1. One that is upside down: the upper bound counts.
-                let bounds = depth_bounds(range).map(|bound| bound.clamp(0.0, 1.0));
+                let bounds = self.bounds(range);
                 let scale = f64::from(self.field);
                 // Sums with it are whole numbers, which are the low bits of the sum.
                 let whole = (1u64 << 52) as f64;
@@ -210,6 +230,27 @@ impl LaneTest {
             low[n] = low[n] & !written | new[n] & written;
         }
         bits(&passes)
+    }
+
+    /// The same of stored elements. Depths are the sum of one and of steps from there.
+    #[inline(always)]
+    pub(super) fn test_sums<const N: usize>(
+        &self,
+        bytes: &mut [u8],
+        (first, steps): (f64, &[f64; N]),
+        range: [f32; 2],
+        marked: u32,
+    ) -> u32 {
+        if let Some(plane) = &self.plane
+            && let Some(passed) = plane.test(bytes, &NewDepths { first, steps, bounds: self.bounds(range) }, marked)
+        {
+            return passed;
+        }
+        let mut depths = *steps;
+        for depth in &mut depths {
+            *depth += first;
+        }
+        self.test_bytes(bytes, &self.quantised(&depths, range), marked)
     }
 
     /// The same of depths in whole dwords, half dwords or two dwords.
@@ -321,38 +362,36 @@ pub(crate) struct Tested<'s> {
     same: Option<u32>,
 }
 
-/// A test of lanes, the first of them at this pixel.
+/// A test of blocks or rows of lanes side by side, the first lane at this pixel.
 struct LaneTests<'w, 't, 's> {
     test: &'w LaneTest,
     target: &'w mut OpenDepth<'t>,
     of: &'w Tested<'s>,
     at: [i32; 2],
-    marked: u32,
+    /// Of each block the lanes to be tested; those that pass are left.
+    marks: &'w mut [u32],
 }
 
 impl Wide for LaneTests<'_, '_, '_> {
-    type Out = u32;
+    type Out = ();
+
+    const TAKES_AVX512: bool = true;
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) -> u32 {
-        let Self { test, target, of: Tested { depths, same }, at, marked } = self;
-        let (shape, layer) = (depths.shape, depths.setup.layer);
-        let new = if let Some(same) = same {
-            [*same; LANES]
-        } else {
-            let mut of = [0.0; LANES];
-            depths.lanes(at, &mut of);
-            test.quantised(&of, depths.setup.depth_range)
-        };
-        let count = if shape == Shape::Row { LANES - marked.leading_zeros() as usize } else { LANES };
-        if let Some(bytes) = target.surface.lanes(shape, at, layer, count) {
-            return test.test_bytes(bytes, &new, marked);
+    fn run<const FMA: bool>(self) {
+        /// The blocks from one that is tested to the one that begins to be loaded then.
+        const AHEAD: i32 = 4;
+        let Self { test, target, of, at: [x, y], marks } = self;
+        let shape = of.depths.shape;
+        for (x, marked) in (x..).step_by(shape.columns() as usize).zip(marks) {
+            if *marked == 0 {
+                continue;
+            }
+            if shape == Shape::Block {
+                target.surface.prefetch_block([x + AHEAD * COLUMNS, y]);
+            }
+            *marked = target.test_block(test, of, [x, y], *marked);
         }
-        let place = |target: &OpenDepth<'_>, lane: usize| {
-            let [x, y] = shape.at(lane);
-            target.surface.place(at[0] + x, at[1] + y, layer, 0)
-        };
-        target.test_scattered(test, place, &new, marked)
     }
 }
 
@@ -404,10 +443,8 @@ impl Samples<'_, '_, '_> {
         for (pixel, mask) in quad.masks.into_iter().enumerate() {
             marked |= u32::from(mask) << (pixel * count);
         }
-        let new = if let Some(same) = depths.same {
-            [same; N]
-        } else {
-            let mut of_samples = [0.0; N];
+        let mut of_samples = [0.0; N];
+        if depths.same.is_none() {
             if let Some(planes) = &depths.planes {
                 let mut firsts = [0.0; COUNT];
                 for (first, plane) in firsts.iter_mut().zip(planes) {
@@ -428,11 +465,15 @@ impl Samples<'_, '_, '_> {
                     }
                 }
             }
-            test.quantised(&of_samples, setup.depth_range)
-        };
+        }
         let passed = if let Some(bytes) = target.surface.samples_of_quad(at, layer) {
-            test.test_bytes(bytes, &new, marked)
+            match depths.same {
+                Some(same) => test.test_bytes(bytes, &[same; N], marked),
+                // -0 is the neutral element of addition.
+                None => test.test_sums(bytes, (-0.0, &of_samples), setup.depth_range, marked),
+            }
         } else {
+            let new = depths.same.map_or_else(|| test.quantised(&of_samples, setup.depth_range), |same| [same; N]);
             let place = |target: &OpenDepth<'_>, lane: usize| {
                 let (pixel, sample) = ((lane / count) as i32, (lane % count) as u32);
                 target.surface.place(at[0] + (pixel & 1), at[1] + (pixel >> 1), layer, sample)
@@ -447,6 +488,32 @@ impl Samples<'_, '_, '_> {
 }
 
 impl OpenDepth<'_> {
+    /// Tests marked lanes, the first of them at a pixel; gives those that pass.
+    #[inline(always)]
+    fn test_block(&mut self, test: &LaneTest, of: &Tested<'_>, at: [i32; 2], marked: u32) -> u32 {
+        let Tested { depths, same } = of;
+        let (shape, layer, range) = (depths.shape, depths.setup.layer, depths.setup.depth_range);
+        let count = if shape == Shape::Row { LANES - marked.leading_zeros() as usize } else { LANES };
+        let mut bytes = self.surface.lanes(shape, at, layer, count);
+        let new = if let Some(same) = same {
+            [*same; LANES]
+        } else if let (Some(bytes), Some(first)) = (&mut bytes, depths.first_of_block(at)) {
+            return test.test_sums(bytes, (first, &depths.steps), range, marked);
+        } else {
+            let mut of = [0.0; LANES];
+            depths.lanes(at, &mut of);
+            test.quantised(&of, range)
+        };
+        if let Some(bytes) = bytes {
+            return test.test_bytes(bytes, &new, marked);
+        }
+        let place = |target: &OpenDepth<'_>, lane: usize| {
+            let [x, y] = shape.at(lane);
+            target.surface.place(at[0] + x, at[1] + y, layer, 0)
+        };
+        self.test_scattered(test, place, &new, marked)
+    }
+
     /// Tests lanes that do not lie together, each at its place. `depths`: of them, before they are limited to a range.
     #[inline(always)]
     pub(super) fn test_places(
@@ -505,12 +572,13 @@ impl Merger<'_, '_> {
         Tested { depths: Depths::new(setup, self.state.raster.centre(), shape), same }
     }
 
-    /// Tests those of some lanes before the program whose bits are set, one sample each; gives those that pass.
+    /// Tests those lanes before the program whose bits are set, one sample each, in blocks or rows side by side; leaves those that pass.
     #[inline]
-    pub(crate) fn test_lanes(&mut self, of: &Tested<'_>, at: [i32; 2], marked: u32) -> u32 {
-        let (Some(tests), Some(target)) = (&self.lanes, &mut self.open.depth) else { return marked };
-        let test = &tests[usize::from(!of.depths.setup.is_front)];
-        widely(LaneTests { test, target, of, at, marked })
+    pub(crate) fn test_lanes(&mut self, of: &Tested<'_>, at: [i32; 2], marks: &mut [u32]) {
+        if let (Some(tests), Some(target)) = (&self.lanes, &mut self.open.depth) {
+            let test = &tests[usize::from(!of.depths.setup.is_front)];
+            widely(LaneTests { test, target, of, at, marks });
+        }
     }
 
     /// Whether pixels can be tested without writes first, as a failure writes nothing.
@@ -528,12 +596,12 @@ impl Merger<'_, '_> {
         self.lanes.as_ref().is_some_and(|tests| tests[usize::from(!setup.is_front)].writes_nothing())
     }
 
-    /// The lanes that [`Self::test_lanes`] would let pass. Nothing is written.
-    pub(crate) fn probe_lanes(&mut self, of: &Tested<'_>, at: [i32; 2], marked: u32) -> u32 {
-        let (Some(tests), Some(target)) = (&self.lanes, &mut self.open.depth) else { return marked };
-        let test = &tests[usize::from(!of.depths.setup.is_front)].probe();
-        let Some(test) = test else { return marked };
-        widely(LaneTests { test, target, of, at, marked })
+    /// Leaves the lanes that [`Self::test_lanes`] would let pass. Nothing is written.
+    pub(crate) fn probe_lanes(&mut self, of: &Tested<'_>, at: [i32; 2], marks: &mut [u32]) {
+        let (Some(tests), Some(target)) = (&self.lanes, &mut self.open.depth) else { return };
+        if let Some(test) = &tests[usize::from(!of.depths.setup.is_front)].probe() {
+            widely(LaneTests { test, target, of, at, marks });
+        }
     }
 
     /// The depths of a piece at samples; `None` where samples are not tested together.

@@ -1,7 +1,7 @@
 //! Bands of pixels with one sample each: tests before the program, and blending of what launches left beside the targets.
 
 use super::{Merger, Plan, Sources};
-use crate::lanes::{COLUMNS, Shape, Wide, mask, widely};
+use crate::lanes::{Wide, mask, widely};
 use crate::output::blend;
 use crate::pixel::band::Covered;
 use crate::setup::Setup;
@@ -24,10 +24,7 @@ impl Merger<'_, '_> {
         }
         let shape = self.shape();
         let depths = self.depths(setup, shape);
-        covered.only(shape, |at, marked| {
-            self.prefetch_depths(shape, at);
-            self.test_lanes(&depths, at, marked)
-        });
+        covered.only(shape, |at, marks| self.test_lanes(&depths, at, marks));
     }
 
     /// Keeps the pixels that pass the tests, and writes nothing.
@@ -40,19 +37,7 @@ impl Merger<'_, '_> {
         }
         let shape = self.shape();
         let depths = self.depths(setup, shape);
-        covered.only(shape, |at, marked| {
-            self.prefetch_depths(shape, at);
-            self.probe_lanes(&depths, at, marked)
-        });
-    }
-
-    /// Begins to load the stored depths of a block that is tested soon after the one at this place.
-    #[inline]
-    fn prefetch_depths(&self, shape: Shape, [x, y]: [i32; 2]) {
-        const BLOCKS: i32 = 4;
-        if let (Shape::Block, Some(target)) = (shape, &self.open.depth) {
-            target.surface.prefetch_block([x + BLOCKS * COLUMNS, y]);
-        }
+        covered.only(shape, |at, marks| self.probe_lanes(&depths, at, marks));
     }
 
     /// Whether the contents of some target make a difference for what is stored there.

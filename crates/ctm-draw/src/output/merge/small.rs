@@ -52,13 +52,18 @@ impl Wide for SmallTests<'_, '_> {
                     continue;
                 }
                 if let Some((test, target, depths)) = &mut tests {
-                    let new = match depths {
-                        TestedDepths::Same(same) => [*same; 4],
-                        TestedDepths::Each(depths) => test.quantised(&depths.quad(at), setup.depth_range),
-                    };
-                    pixels = match target.surface.quad(at, setup.layer) {
-                        Some(bytes) => test.test_bytes(bytes, &new, pixels),
-                        None => {
+                    let range = setup.depth_range;
+                    pixels = match (target.surface.quad(at, setup.layer), &depths) {
+                        (Some(bytes), TestedDepths::Same(same)) => test.test_bytes(bytes, &[*same; 4], pixels),
+                        (Some(bytes), TestedDepths::Each(depths)) => {
+                            let first = depths.first_of(DepthPlane::block_of(at));
+                            test.test_sums(bytes, (first, &depths.steps_of_quad(at)), range, pixels)
+                        }
+                        (None, depths) => {
+                            let new = match depths {
+                                TestedDepths::Same(same) => [*same; 4],
+                                TestedDepths::Each(depths) => test.quantised(&depths.quad(at), range),
+                            };
                             let place = |target: &OpenDepth<'_>, pixel: usize| {
                                 let [column, row] = [pixel & 1, pixel >> 1].map(|of| of as i32);
                                 target.surface.place(x + column, y + row, setup.layer, 0)

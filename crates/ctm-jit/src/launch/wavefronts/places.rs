@@ -121,17 +121,32 @@ impl Places {
         }
     }
 
-    /// Fills a row with a function of the sums of [`Ramp::at`], for lanes that have these offsets. What lanes share is computed once: the columns differ
-    /// by small whole numbers.
+    /// Fills a row with a function of the sums of [`Ramp::at`], for lanes that have these offsets. What lanes share is computed once.
     #[inline(always)]
     #[allow(clippy::needless_range_loop, reason = "compilers know these bounds")]
     fn fill_sums<T>(
         &self,
         row: &mut [T; LANES],
-        ramp: &Ramp,
+        RampSums { ramp, are_exact }: &RampSums,
         [to_the_right, down]: &[Row; 2],
         of: impl Fn(usize, f64) -> T,
     ) {
+        if *are_exact {
+            // In any order: each 16 lanes have the same steps from their first one.
+            let steps = |lane: usize| ramp.steps([to_the_right[lane], down[lane]].map(|n| f64::from(n.cast_signed())));
+            let (origin, step) = (ramp.at(self.from()), steps(VECTOR));
+            let mut added = [0.0; VECTOR];
+            for lane in 0..VECTOR {
+                added[lane] = steps(lane);
+            }
+            for first in (0..LANES).step_by(VECTOR).take_while(|&first| first < self.lanes) {
+                let origin = origin + (first / VECTOR) as f64 * step;
+                for lane in 0..VECTOR {
+                    row[first + lane] = of(first + lane, origin + added[lane]);
+                }
+            }
+            return;
+        }
         let [i, j] = self.from();
         let i = f64::from(i);
         // Rows that lanes reach after 16 lanes.
@@ -151,6 +166,14 @@ impl Places {
             }
         }
     }
+}
+
+/// A ramp's sums.
+#[derive(Clone, Copy)]
+struct RampSums {
+    ramp: Ramp,
+    /// See [`Ramp::is_exact`].
+    are_exact: bool,
 }
 
 impl<'a> Waves<'a> {
@@ -329,7 +352,7 @@ impl<'a> Waves<'a> {
 #[derive(Clone)]
 enum StartSource<'a> {
     /// Numbers that are rounded.
-    Rounded(Ramp),
+    Rounded(RampSums),
     /// The low 32 bits of whole numbers; `any`: of any size.
     Bits { ramp: Ramp, any: bool },
     /// The same bits in all lanes.
@@ -337,7 +360,7 @@ enum StartSource<'a> {
     /// Sums that single precision makes exactly, in any order.
     Exact(Ramp),
     /// Divided by the launch's divisor.
-    Quotient(Ramp),
+    Quotient(RampSums),
     /// By lane number ([`ctm_exec::rows`]).
     Row(&'a [u32]),
     /// Elements that targets hold: [`super::outputs::Outputs::load`] fills them in.
@@ -359,7 +382,7 @@ pub struct Starts<'a> {
     /// There are rounded sums or quotients; there are rows or bits.
     has_sums: bool,
     has_others: bool,
-    divisor: Option<Ramp>,
+    divisor: Option<RampSums>,
     /// Whether the linear ones are finite, and so are their terms: which NaN an operation makes of two others depends
     /// on the instruction.
     pub are_finite: bool,
@@ -411,6 +434,7 @@ impl<'a> Starts<'a> {
         StartLanes { domain: Domain { i1, j1, .. }, quads, few }: StartLanes,
     ) -> Self {
         let [to_the_right, down] = &OFFSETS[usize::from(quads)];
+        let sums = |ramp: Ramp| RampSums { ramp, are_exact: ramp.is_exact(i1, j1) };
         let source = |var: &Var| {
             // The last one wins.
             let row = rows.iter().rev().find(|row| usize::from(row_element(row)) == var.index());
@@ -419,10 +443,10 @@ impl<'a> Starts<'a> {
             let divides = |divisor: &Divisor<'_>| plane().is_some_and(|plane| divisor.divides(plane, element));
             let divided = divisor.is_some_and(|divisor| divides(&divisor));
             let of_ramp = |ramp: Ramp| match (ramp.constant(), ramp.makes(i1, j1)) {
-                _ if divided => StartSource::Quotient(ramp),
+                _ if divided => StartSource::Quotient(sums(ramp)),
                 (Some(bits), _) => StartSource::Constant(bits),
                 (None, Makes::Single) if !few => StartSource::Exact(ramp),
-                (None, Makes::Single | Makes::Rounded) => StartSource::Rounded(ramp),
+                (None, Makes::Single | Makes::Rounded) => StartSource::Rounded(sums(ramp)),
                 (None, makes) => StartSource::Bits { ramp, any: makes == Makes::AnyBits },
             };
             row.map(|row| StartSource::Row(row.bits)).or_else(|| Ramp::of(register, element, planes).map(of_ramp))
@@ -431,10 +455,10 @@ impl<'a> Starts<'a> {
         let ramps = || {
             sources.iter().filter_map(|source| match source {
                 StartSource::Row(_) | StartSource::Constant(_) | StartSource::Stored => None,
-                StartSource::Rounded(ramp)
+                StartSource::Rounded(RampSums { ramp, .. })
                 | StartSource::Bits { ramp, .. }
                 | StartSource::Exact(ramp)
-                | StartSource::Quotient(ramp) => Some(ramp),
+                | StartSource::Quotient(RampSums { ramp, .. }) => Some(ramp),
             })
         };
         let are_finite = ramps().all(|ramp| ramp.bound(i1, j1).is_finite());
@@ -449,9 +473,9 @@ impl<'a> Starts<'a> {
             _ => None,
         };
         let constants = sources.iter().enumerate().filter_map(constant).collect();
-        let divisor = divisor.map(|divisor| Ramp::linear_by(divisor.of));
+        let divisor = divisor.map(|divisor| sums(Ramp::linear_by(divisor.of)));
         // Quotients too: a multiple of a normal number's square root, divided by less than the reciprocal of that.
-        let is_small = |divisor: &Ramp| divisor.is_normal() && divisor.bound(i1, j1) < LARGEST_DIVISOR;
+        let is_small = |RampSums { ramp, .. }: &RampSums| ramp.is_normal() && ramp.bound(i1, j1) < LARGEST_DIVISOR;
         let are_normal = divisor.as_ref().is_none_or(is_small) && ramps().all(Ramp::is_normal);
         let exact: Vec<_> = exact;
         let is_sum = |source: &StartSource<'_>| matches!(source, StartSource::Rounded(_) | StartSource::Quotient(_));
@@ -507,11 +531,11 @@ impl<'a> Starts<'a> {
         }
         for (source, row) in self.sources.iter().zip(rows) {
             match source {
-                StartSource::Rounded(ramp) => {
-                    places.fill_sums(row, ramp, offsets, |_, sum| Ramp::single_of(sum));
+                StartSource::Rounded(sums) => {
+                    places.fill_sums(row, sums, offsets, |_, sum| Ramp::single_of(sum));
                 }
-                StartSource::Quotient(ramp) => {
-                    places.fill_sums(row, ramp, offsets, |lane, sum| Ramp::single_of(sum * reciprocals[lane]));
+                StartSource::Quotient(sums) => {
+                    places.fill_sums(row, sums, offsets, |lane, sum| Ramp::single_of(sum * reciprocals[lane]));
                 }
                 StartSource::Constant(_)
                 | StartSource::Bits { .. }
@@ -544,7 +568,9 @@ impl<'a> Starts<'a> {
                     let single = ramp.single();
                     places.fill(row, |lane| single.at(at(lane)).to_bits());
                 }
-                StartSource::Rounded(ramp) if !usual => places.fill(row, |lane| ramp.rounded(at(lane), 1.0)),
+                StartSource::Rounded(RampSums { ramp, .. }) if !usual => {
+                    places.fill(row, |lane| ramp.rounded(at(lane), 1.0))
+                }
                 StartSource::Constant(_)
                 | StartSource::Exact(_)
                 | StartSource::Rounded(_)
@@ -556,9 +582,9 @@ impl<'a> Starts<'a> {
         }
         let Some(divisor) = self.divisor.as_ref().filter(|_| !usual) else { return };
         let mut reciprocals = [0.0; LANES];
-        places.fill(&mut reciprocals, |lane| 1.0 / divisor.at(at(lane)));
+        places.fill(&mut reciprocals, |lane| 1.0 / divisor.ramp.at(at(lane)));
         for (source, row) in self.sources.iter().zip(rows) {
-            if let StartSource::Quotient(ramp) = source {
+            if let StartSource::Quotient(RampSums { ramp, .. }) = source {
                 places.fill(row, |lane| ramp.rounded(at(lane), reciprocals[lane]));
             }
         }
