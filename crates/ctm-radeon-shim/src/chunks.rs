@@ -30,13 +30,16 @@ pub(crate) fn chunks(count: u32, list: u64) -> Result<Chunks, Errno> {
     }
     let mut out = Chunks::default();
     let mut streams = 0;
-    for address in client::words(list, 2 * count as usize)?.as_chunks::<2>().0 {
-        let header = client::words(u64::from(address[0]) | u64::from(address[1]) << 32, 4)?;
-        let [kind, length, low, high] = header[..] else { return Err(libc::EFAULT) };
-        if length > MOST_WORDS {
-            return Err(libc::ENOMEM);
-        }
-        let data = client::words(u64::from(low) | u64::from(high) << 32, length as usize)?;
+    let wide = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+    let list = client::words(list, 2 * count as usize)?;
+    let places: Vec<_> = list.as_chunks().0.iter().map(|&[low, high]| (wide(low, high), 4)).collect();
+    let headers = client::words_at(&places)?.concat();
+    let headers = headers.as_chunks::<4>().0;
+    if headers.iter().any(|&[_, length, ..]| length > MOST_WORDS) {
+        return Err(libc::ENOMEM);
+    }
+    let places: Vec<_> = headers.iter().map(|&[_, length, low, high]| (wide(low, high), length as usize)).collect();
+    for (&[kind, length, ..], data) in headers.iter().zip(client::words_at(&places)?) {
         match kind {
             RELOCATIONS => out.relocations = data.as_chunks::<4>().0.to_vec(),
             STREAM => {

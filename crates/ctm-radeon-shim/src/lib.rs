@@ -44,6 +44,7 @@ mod interpose;
 mod machine;
 mod prime;
 mod process;
+mod process_id;
 mod real;
 mod requests;
 mod screen;

@@ -88,8 +88,6 @@ impl ProcessMachine {
         let list: Vec<Relocation> = list
             .map(|(buffer, entry)| Relocation { handle: entry[0], base: buffer.offset, size: buffer.size })
             .collect();
-        let draws =
-            Packets::of(chip, &chunks.words).filter(|packet| packet.as_ref().is_ok_and(|p| p.draws())).count() as u64;
         // The kernel checks packets, registers and buffers. Programs are checked only on request.
         let wanted: Option<&dyn GpuMemory> = if settings().check { Some(&memory) } else { None };
         let findings = caught(|| check_for(chip, &chunks.words, Some(&list), wanted))?;
@@ -102,21 +100,22 @@ impl ProcessMachine {
                 self.tell(format!("{severity}[{}]: {finding}", finding.rule));
             }
         }
+        let mut draws = 0;
         if self.executes() {
             let mut notes = std::mem::take(&mut self.notes);
             let first = self.draws;
             let Running { device, threads } = self.running()?;
             let mut noted = Vec::new();
-            let problems = caught(|| {
+            let submitted = caught(|| {
                 threads.execute(|| {
                     if !settings().check {
-                        return device.submit(&chunks.words, &list, &mut memory).problems;
+                        return device.submit(&chunks.words, &list, &mut memory);
                     }
                     let mut step = |stepped: &ctm_radeon::execute::Stepped<'_>| {
                         noted.extend(notes.new_of(first + stepped.outline.draw, stepped));
                         Next::Continue
                     };
-                    device.submit_watched(&chunks.words, &list, &mut memory, &mut step).problems
+                    device.submit_watched(&chunks.words, &list, &mut memory, &mut step)
                 })
             })
             .and_then(|executed| executed);
@@ -129,17 +128,23 @@ impl ProcessMachine {
                     note.finding.pc
                 ));
             }
-            match problems {
-                Ok(problems) => problems.into_iter().for_each(|problem| self.tell(format!("error: {problem}"))),
+            match submitted {
+                Ok(submitted) => {
+                    draws = submitted.draws;
+                    submitted.problems.into_iter().for_each(|problem| self.tell(format!("error: {problem}")));
+                }
                 Err(message) => {
                     // Its state is not valid after that.
                     self.running = None;
                     self.tell(format!("error: {message}"));
                 }
             }
+        } else {
+            let packets = Packets::of(chip, &chunks.words);
+            draws = packets.filter(|packet| packet.as_ref().is_ok_and(|packet| packet.draws())).count() as u32;
         }
-        self.draws = self.draws.wrapping_add(draws as u32);
-        Ok(draws)
+        self.draws = self.draws.wrapping_add(draws);
+        Ok(draws.into())
     }
 
     fn running(&mut self) -> Result<&mut Running, String> {

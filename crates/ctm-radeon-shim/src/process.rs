@@ -1,5 +1,6 @@
 //! State of this process: the nodes that it has opened, its capture, its counts.
 
+use crate::process_id::process_id;
 use crate::screen::Screen;
 use crate::settings::{report, settings};
 use crate::space::{FileId, Space, file_of};
@@ -71,7 +72,7 @@ fn process() -> &'static Mutex<Process> {
 /// The process, locked.
 pub(crate) fn lock() -> MutexGuard<'static, Process> {
     let mut process = process().lock().unwrap_or_else(PoisonError::into_inner);
-    let id = std::process::id();
+    let id = process_id();
     if process.id != id {
         let fresh = Process { id, ..Process::default() };
         let of_parent = std::mem::replace(&mut *process, fresh);
@@ -224,7 +225,7 @@ const DRIVERS: [&str; 6] = ["swrast_dri", "_dri.so", "libgallium", "libEGL", "li
 /// Prints that a program with an open graphics library never used the Radeon: it drew with another renderer, or not at all.
 pub(crate) fn print_renderer() {
     let Ok(process) = process().try_lock() else { return };
-    let of_parent = process.id != 0 && process.id != std::process::id();
+    let of_parent = process.id != 0 && process.id != process_id();
     if of_parent || process.counts.submissions > 0 || process.has_buffers || !settings().execute {
         return;
     }
@@ -247,7 +248,7 @@ pub(crate) fn print_stats() {
     // A program that ends within a request has other messages.
     let Ok(process) = process().try_lock() else { return };
     let Counts { submissions, words, refused, draws, time } = process.counts;
-    if process.id == std::process::id() && submissions > 0 {
+    if process.id == process_id() && submissions > 0 {
         report(&format!(
             "{} {}: {submissions} submissions ({refused} refused), {words} words, {draws} draws, {:.3} s",
             program(),

@@ -2,6 +2,7 @@
 
 use crate::chunks::Chunks;
 use crate::process::Process;
+use crate::process_id::process_id;
 use crate::settings::report;
 use crate::space::{FileId, Space};
 use crate::table::Buffer;
@@ -19,7 +20,7 @@ pub(crate) fn submit(process: &mut Process, space: &Space, file: FileId, chunks:
     }
     // The lock is held until the end: buffers can neither go nor be waited for while a submission uses them.
     space.table(|table| {
-        let id = std::process::id();
+        let id = process_id();
         let mut own = Vec::with_capacity(chunks.relocations.len());
         let buffers = chunks.relocations.iter().map(|entry| {
             let buffer = table.get_mut(entry[0])?;

@@ -519,6 +519,26 @@ pub fn named(name: &str) -> Option<&'static Register> {
     BY_NAME.get(name).copied()
 }
 
+/// The row of this name, without a number, for constants.
+///
+/// # Panics
+/// There is none.
+#[must_use]
+pub const fn row(name: &str) -> &'static Register {
+    let (wanted, mut i) = (name.as_bytes(), 0);
+    while i < REGISTERS.len() {
+        let (found, mut at) = (REGISTERS[i].name.as_bytes(), 0);
+        while at < found.len() && at < wanted.len() && found[at] == wanted[at] {
+            at += 1;
+        }
+        if at == found.len() && at == wanted.len() {
+            return &REGISTERS[i];
+        }
+        i += 1;
+    }
+    panic!("no register has this name")
+}
+
 /// The name of the register at an address, or the address itself.
 #[must_use]
 pub fn name(address: u32) -> String {

@@ -3,11 +3,12 @@
 use super::rules::{Finding, rule as find_rule};
 use super::scratch::Scratch;
 use crate::execute::{GpuMemory, LoadedProgram, ProgramPlace};
-use crate::packets::Packet;
+use crate::packets::{Operands, Packet};
 use crate::stream::Relocation;
 use crate::table::{bit, one_bit};
 use ctm_isa::diag::Severity;
-use rustc_hash::FxHashMap;
+use ctm_isa::table::mask;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -24,10 +25,28 @@ impl Offsets {
 
     pub(super) fn insert(&mut self, offset: u32) {
         let (word, n) = Self::place(offset);
-        if word >= self.0.len() {
-            self.0.resize(word + 1, 0);
-        }
+        self.grow(word);
         self.0[word] |= one_bit(n);
+    }
+
+    /// Inserts consecutive registers.
+    pub(super) fn insert_from(&mut self, offset: u32, count: usize) {
+        let (mut first, end) = (offset / 4, offset / 4 + count as u32);
+        self.grow((end / u32::BITS) as usize);
+        while first < end {
+            let (word, n) = Self::place(4 * first);
+            let bits = (end - first).min(u32::BITS - n);
+            self.0[word] |= mask(n + bits - 1, n);
+            first += bits;
+        }
+    }
+
+    fn grow(&mut self, word: usize) {
+        /// Enough for all registers, so that it grows once.
+        const WORDS: usize = 0x40000 / 4 / 32;
+        if word >= self.0.len() {
+            self.0.resize((word + 1).max(WORDS), 0);
+        }
     }
 
     pub(super) fn contains(&self, offset: u32) -> bool {
@@ -59,7 +78,7 @@ pub(super) struct Checker<'a> {
 /// A packet with the relocations after it; `None` where one cannot be found in the list.
 pub(super) struct Placed<'a> {
     pub(super) packet: Packet<'a>,
-    pub(super) operands: Vec<u32>,
+    pub(super) operands: Operands<'a>,
     pub(super) next: usize,
 }
 
@@ -70,7 +89,8 @@ impl<'a> Checker<'a> {
             memory,
             registers: Scratch::default(),
             absolute: false,
-            bounds: FxHashMap::default(),
+            // Of a usual stream, so that it does not grow.
+            bounds: FxHashMap::with_capacity_and_hasher(64, FxBuildHasher),
             written: Offsets::default(),
             programs: HashMap::new(),
             at: 0,

@@ -3,7 +3,7 @@
 use super::checker::Checker;
 use crate::execute::{
     BufferWords, Lists, LoadedProgram, ProgramRegisters, SpecialOp, TextureWords, VALID_BUFFER, VALID_TEXTURE,
-    geometry, kind_of, raster_scissor, special_op, write_masks,
+    container, geometry, kind_of, raster_scissor, special_op, write_masks,
 };
 use crate::registers::{clip, colour, depth, resource, scan};
 use crate::table::{bit, one_bit, set_bits};
@@ -94,7 +94,7 @@ impl Checker<'_> {
         let loaded = match read {
             Ok(loaded) => loaded,
             Err(why) => {
-                self.found("program-outside-buffer", format!("{start}: the program at {address:#x} {why}"));
+                self.found("program-outside-buffer", format!("{}: the program at {address:#x} {why}", start.name));
                 return None;
             }
         };
@@ -102,7 +102,7 @@ impl Checker<'_> {
             let used = Usage::of(&loaded.program.words, 0, Chip::Rv770).gprs;
             if used > given {
                 let resources = registers.resources;
-                let message = format!("the program uses {used} registers, {resources}.NUM_GPRS gives {given}");
+                let message = format!("the program uses {used} registers, {}.NUM_GPRS gives {given}", resources.name);
                 self.found("few-registers", message);
             }
         }
@@ -280,8 +280,8 @@ impl Checker<'_> {
             return;
         }
         let lists = Lists::of(&self.registers);
-        let first = PsInControl0::decode(self.registers.named("SPI_PS_IN_CONTROL_0", 0)).ok();
-        let second = PsInControl1::decode(self.registers.named("SPI_PS_IN_CONTROL_1", 0)).ok();
+        let first = PsInControl0::decode(self.registers.named(container!("SPI_PS_IN_CONTROL_0"), 0)).ok();
+        let second = PsInControl1::decode(self.registers.named(container!("SPI_PS_IN_CONTROL_1"), 0)).ok();
         let special: Vec<(&str, u8)> = [
             first.as_ref().and_then(|c| c.position_ena.then_some(("the position", c.position_addr))),
             second.as_ref().and_then(|c| c.front_face_ena.then_some(("the face", c.front_face_addr))),
@@ -318,7 +318,7 @@ impl Checker<'_> {
 
     fn pixel_program(&mut self, pixel: &LoadedProgram, special: SpecialOp) {
         let exports = exports(pixel);
-        let control = DbShaderControl::decode(self.registers.named("DB_SHADER_CONTROL", 0)).ok();
+        let control = DbShaderControl::decode(self.registers.named(container!("DB_SHADER_CONTROL"), 0)).ok();
         let usage = Usage::of(&pixel.program.words, 0, Chip::Rv770);
         if let Some(control) = control {
             if usage.kills && !control.kill_enable {
@@ -333,7 +333,7 @@ impl Checker<'_> {
         if special != SpecialOp::Normal {
             return;
         }
-        if let Ok(mode) = PgmExportsPs::decode(self.registers.named("SQ_PGM_EXPORTS_PS", 0)) {
+        if let Ok(mode) = PgmExportsPs::decode(self.registers.named(container!("SQ_PGM_EXPORTS_PS"), 0)) {
             let count = exports.colours.count_ones();
             if count > u32::from(mode.colours()) {
                 let message = format!(
@@ -355,7 +355,7 @@ impl Checker<'_> {
         let masks = write_masks(&self.registers);
         for n in 0..8u32 {
             let exported = bit(exports.colours, n);
-            let taken = self.registers.named_field("CB_SHADER_MASK", n as usize) != 0;
+            let taken = self.registers.named_field(container!("CB_SHADER_MASK"), n as usize) != 0;
             if exported && !taken {
                 let message =
                     format!("the pixel program exports colour {n}, CB_SHADER_MASK lets nothing of it through");

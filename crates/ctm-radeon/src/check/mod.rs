@@ -21,7 +21,7 @@ mod surfaces;
 
 use crate::chip::{Chip, Family};
 use crate::execute::GpuMemory;
-use crate::packets::{BadHeader, Packets, R700};
+use crate::packets::{BadHeader, Operands, Packets, R700};
 use crate::stream::Relocation;
 use checker::{Checker, Placed};
 use r500::R500Checker;
@@ -48,7 +48,7 @@ pub fn check_for(
         Family::R700 => check(words, relocations, memory),
         Family::R500 => {
             let mut checker = R500Checker::new(chip, relocations);
-            each_packet(chip, words, true, &mut |packet| match packet {
+            each_packet(chip, words, true, |packet| match packet {
                 Ok(mut placed) => {
                     checker.begin(placed.packet.at, placed.packet.draws());
                     checker.packet(&mut placed);
@@ -95,20 +95,15 @@ pub fn check_absolute(words: &[u32], memory: Option<&dyn GpuMemory>) -> Vec<Find
 type Checked<'a> = Result<Placed<'a>, (usize, BadHeader)>;
 
 /// Calls `each` with every packet, and with the relocations after it if the stream has them; at the end with the error of a bad header.
-fn each_packet(chip: &'static Chip, words: &[u32], relocated: bool, each: &mut dyn FnMut(Checked<'_>)) {
-    let mut packets = Packets::of(chip, words).peekable();
+#[inline(always)]
+fn each_packet<'w>(chip: &'static Chip, words: &'w [u32], relocated: bool, mut each: impl FnMut(Checked<'w>)) {
+    let mut packets = Packets::of(chip, words);
     while let Some(packet) = packets.next() {
-        let placed = packet.map(|packet| {
-            let mut placed = Placed { packet, operands: Vec::new(), next: 0 };
-            if packet.relocation().is_none() && relocated {
-                while let Some(operand) = packets.peek().and_then(|next| next.as_ref().ok()?.relocation()) {
-                    packets.next();
-                    placed.operands.push(operand);
-                }
-            }
-            placed
-        });
-        each(placed);
+        each(packet.map(|packet| {
+            let takes = relocated && packet.relocation().is_none();
+            let operands = if takes { packets.operands() } else { Operands::default() };
+            Placed { packet, operands, next: 0 }
+        }));
     }
 }
 
@@ -123,7 +118,7 @@ fn told(bad: BadHeader) -> String {
 
 impl Checker<'_> {
     fn run(&mut self, words: &[u32]) {
-        each_packet(&R700, words, !self.absolute, &mut |packet| match packet {
+        each_packet(&R700, words, !self.absolute, |packet| match packet {
             Ok(mut placed) => {
                 self.at = placed.packet.at;
                 self.draws += u32::from(placed.packet.draws());

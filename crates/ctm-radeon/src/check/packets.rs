@@ -1,7 +1,7 @@
 //! Rules on packets: the kernel's checks of each.
 
 use super::checker::{Checker, Placed};
-use crate::execute::{BufferWords, VALID_BUFFER, VALID_TEXTURE, is_relocated, kind_of};
+use crate::execute::{BufferWords, Registers, VALID_BUFFER, VALID_TEXTURE, is_relocated, kind_of};
 use crate::packets::r700::{DrawIndexImmd, DrawIndexImmdBe, EventWrite, StrmoutBaseUpdate};
 use crate::packets::words::{DataSelect, EventType, OffsetSource, PredicateOp, PredicationControl};
 use crate::packets::{Command, Kind};
@@ -9,6 +9,7 @@ use crate::registers::{self, RESOURCES, SAMPLERS, colour, depth, resource, scan,
 use crate::stream::Relocation;
 use crate::table::{Info, PacketShape, Sender, from_256, in_256, join};
 use std::fmt::{self, Display};
+use std::sync::LazyLock;
 
 /// Registers that only packets set, or that the kernel reserves.
 const REFUSED: &[&crate::Register] = &[
@@ -79,6 +80,36 @@ fn follows_base(offset: u32) -> Option<u32> {
     Some(colour::CB_COLOR0_BASE::REGISTER.at(n))
 }
 
+/// Kinds of registers, by the things that a write takes besides the value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WriteKind {
+    /// Nothing.
+    Plain,
+    /// There is no such register.
+    Unknown,
+    /// See [`REFUSED`].
+    Refused,
+    /// A relocation, or the address of its target: see [`follows_base`].
+    FollowsBase,
+    /// A relocation.
+    Relocated,
+    /// It is an action.
+    Acts,
+}
+
+/// The kind of each register below the resources, by dword.
+static WRITES: LazyLock<Vec<WriteKind>> = LazyLock::new(|| {
+    let of = |offset: u32| match offset {
+        _ if !registers::is_known(offset) => WriteKind::Unknown,
+        _ if REFUSED.iter().any(|row| row.index_at(offset).is_some()) => WriteKind::Refused,
+        _ if follows_base(offset).is_some() => WriteKind::FollowsBase,
+        _ if is_relocated(offset) => WriteKind::Relocated,
+        _ if Registers::acts(offset) => WriteKind::Acts,
+        _ => WriteKind::Plain,
+    };
+    (0..RESOURCES / 4).map(|dword| of(4 * dword)).collect()
+});
+
 /// A register by its byte offset: its name is made where a message has it.
 struct RegisterName(u32);
 
@@ -94,7 +125,7 @@ impl Checker<'_> {
         if self.absolute {
             return None;
         }
-        let operand = placed.operands.get(placed.next).copied();
+        let operand = placed.operands.get(placed.next);
         placed.next += 1;
         let Some(operand) = operand else {
             self.found(
@@ -354,44 +385,65 @@ impl Checker<'_> {
         if row.name == "SET_RESOURCE" {
             return self.resources(placed, offset, values);
         }
-        for (&value, offset) in values.iter().zip((offset..).step_by(4)) {
-            self.written.insert(offset);
-            if self.absolute {
-                self.registers.set(offset, value);
-                continue;
-            }
-            if offset < RESOURCES && !registers::is_known(offset) {
-                let message = format!("{} writes {offset:#x}, where no register is that programs may write", row.name);
-                self.found("unknown-register", message);
-                continue;
-            }
-            if REFUSED.iter().any(|row| row.index_at(offset).is_some()) {
-                let message = format!("{} is set by packets or the kernel alone", registers::name(offset));
-                self.found("refused-register", message);
-                continue;
-            }
-            if let Some(base) = follows_base(offset)
-                && placed.next >= placed.operands.len()
-                && (self.list.is_none() || self.bounds.contains_key(&base))
-            {
-                let word = self.registers.at(base);
-                self.registers.set(offset, word);
-                if let Some(&buffer) = self.bounds.get(&base) {
-                    self.bounds.insert(offset, buffer);
-                }
-            } else if is_relocated(offset) {
-                let buffer = self.relocation(placed, RegisterName(offset));
-                match buffer {
-                    Some(buffer) => {
-                        self.bounds.insert(offset, buffer);
-                        self.registers.set(offset, value.wrapping_add(in_256(buffer.base)));
-                        self.registers.set_end(offset, buffer.base.saturating_add(buffer.size));
-                    }
-                    None => self.registers.set(offset, value),
-                }
+        let writes = WRITES.get(offset as usize / 4..).filter(|_| !self.absolute).unwrap_or_default();
+        let mut n = 0;
+        while let Some(&value) = values.get(n) {
+            let at = offset + 4 * n as u32;
+            // All that are not in the table are plain.
+            let special = writes.iter().take(values.len()).skip(n).position(|&write| write != WriteKind::Plain);
+            let plain = special.unwrap_or(values.len() - n);
+            if plain > 0 {
+                self.written.insert_from(at, plain);
+                self.registers.set_all(at, &values[n..n + plain]);
+                n += plain;
             } else {
-                self.registers.set(offset, value);
+                self.written.insert(at);
+                self.set_special(placed, row, (at, value), writes[n]);
+                n += 1;
             }
+        }
+    }
+
+    /// Checks and sets a register whose write takes more than its value.
+    fn set_special(
+        &mut self,
+        placed: &mut Placed<'_>,
+        row: &'static Info,
+        (offset, value): (u32, u32),
+        write: WriteKind,
+    ) {
+        match write {
+            WriteKind::Unknown => {
+                let message = format!("{} writes {offset:#x}, where no register is that programs may write", row.name);
+                return self.found("unknown-register", message);
+            }
+            WriteKind::Refused => {
+                let message = format!("{} is set by packets or the kernel alone", registers::name(offset));
+                return self.found("refused-register", message);
+            }
+            WriteKind::FollowsBase | WriteKind::Relocated | WriteKind::Plain | WriteKind::Acts => {}
+        }
+        if let Some(base) = follows_base(offset)
+            && placed.next >= placed.operands.len()
+            && (self.list.is_none() || self.bounds.contains_key(&base))
+        {
+            let word = self.registers.at(base);
+            self.registers.set(offset, word);
+            if let Some(&buffer) = self.bounds.get(&base) {
+                self.bounds.insert(offset, buffer);
+            }
+        } else if is_relocated(offset) {
+            let buffer = self.relocation(placed, RegisterName(offset));
+            match buffer {
+                Some(buffer) => {
+                    self.bounds.insert(offset, buffer);
+                    self.registers.set(offset, value.wrapping_add(in_256(buffer.base)));
+                    self.registers.set_end(offset, buffer.base.saturating_add(buffer.size));
+                }
+                None => self.registers.set(offset, value),
+            }
+        } else {
+            self.registers.set(offset, value);
         }
     }
 

@@ -4,8 +4,8 @@
 
 use super::checker::Checker;
 use crate::execute::{
-    SpecialOp, TargetWords, TextureWords, colour_target, depth_target, extent, samples, special_op, stream_output,
-    write_masks,
+    SpecialOp, TargetWords, TextureWords, colour_target, container, depth_target, extent, samples, special_op,
+    stream_output, write_masks,
 };
 use crate::registers::{self, colour, depth, resource, scan, vgt};
 use crate::stream::Relocation;
@@ -148,7 +148,7 @@ impl Checker<'_> {
         }
         let (count, masks) = (self.kernel_samples(), write_masks(&self.registers));
         for n in 0..8u32 {
-            let mask = self.registers.named_field("CB_TARGET_MASK", n as usize);
+            let mask = self.registers.named_field(container!("CB_TARGET_MASK"), n as usize);
             let resolved = special == SpecialOp::Resolve && n < 2;
             if (mask == 0 && !resolved) || self.registers.nth(colour::CB_COLOR0_INFO::FORMAT, n) == 0 {
                 continue;

@@ -5,7 +5,7 @@ use super::device::{Device, Placed};
 use super::joins::leaves_draws;
 use super::memory::GpuMemory;
 use super::outline::{DrawCall, IndexSource};
-use super::registers::is_relocated;
+use super::registers::{is_relocated, plain_from};
 use crate::Error;
 use crate::packets::r700::{
     CopyDw, CpDma, DrawIndexImmd, DrawIndexImmdBe, EventWrite, EventWriteEop, SetPredication, StrmoutBufferUpdate,
@@ -167,10 +167,23 @@ impl Device {
         let Some((first, values)) = packet.registers() else {
             return Err(Error::new("bad-register", "the packet begins outside its registers"));
         };
-        for (&value, offset) in values.iter().zip((first..).step_by(4)) {
+        if placed.absolute {
+            values.iter().zip((first..).step_by(4)).for_each(|(&value, offset)| self.set(offset, value));
+            return Ok(());
+        }
+        let mut n = 0;
+        while let Some(&value) = values.get(n) {
+            let offset = first + 4 * n as u32;
+            let plain = plain_from(offset).min(values.len() - n);
+            if plain > 0 {
+                self.set_all(offset, &values[n..n + plain]);
+                n += plain;
+                continue;
+            }
+            n += 1;
             let is_compression = [colour::CB_COLOR0_TILE::REGISTER, colour::CB_COLOR0_FRAG::REGISTER];
             let is_compression = is_compression.iter().any(|row| row.index_at(offset).is_some());
-            if placed.absolute || is_compression && !placed.has_relocation() {
+            if is_compression && !placed.has_relocation() {
                 // Compression without a relocation is at its target's address; nothing is compressed here.
                 self.set(offset, value);
             } else if is_relocated(offset) {

@@ -8,7 +8,7 @@ use super::registers::Registers;
 use super::surfaces::Surfaces;
 use crate::Error;
 use crate::chip::{Chip, Family};
-use crate::packets::{Packet, R700};
+use crate::packets::{Operands, Packet, R700};
 use crate::stream::Relocation;
 use crate::table::join;
 use ctm_draw::{Fragment, Funnel, Note, Notice};
@@ -145,7 +145,8 @@ pub(super) struct Placed<'a> {
     pub(super) packet: Packet<'a>,
     /// Its addresses are absolute.
     pub(super) absolute: bool,
-    pub(super) relocations: Vec<Relocation>,
+    /// The relocations of the stream, and the operands of those that are the packet's.
+    pub(super) relocations: (&'a [Relocation], Operands<'a>),
     pub(super) next: usize,
     /// Of a draw of an R500: the address and the dwords of the indices in the packet after it.
     pub(super) indices: Option<(u64, u32)>,
@@ -157,7 +158,8 @@ impl Placed<'_> {
         if self.absolute {
             return Ok(Relocation { handle: 0, base: 0, size: u64::MAX });
         }
-        let found = self.relocations.get(self.next).copied();
+        let (all, operands) = self.relocations;
+        let found = operands.get(self.next).and_then(|operand| all.get(operand as usize / 4)).copied();
         self.next += 1;
         found.ok_or_else(|| Error::new("no-relocation", "the packet has an address, and no relocation behind it"))
     }
@@ -169,7 +171,7 @@ impl Placed<'_> {
 
     /// Whether another relocation follows.
     pub(super) fn has_relocation(&self) -> bool {
-        self.next < self.relocations.len()
+        self.next < self.relocations.1.len()
     }
 }
 
@@ -256,6 +258,16 @@ impl Device {
             all.for_each(|offset| joined.note(&self.registers, offset));
         }
         self.registers.set(offset, value);
+    }
+
+    /// Sets consecutive registers, none of which is an action.
+    pub(super) fn set_all(&mut self, first: u32, values: &[u32]) {
+        if self.changed.is_none() && self.joined.is_none() {
+            return self.registers.set_all(first, values);
+        }
+        for (&value, offset) in values.iter().zip((first..).step_by(4)) {
+            self.set(offset, value);
+        }
     }
 
     /// Sets the end of the buffer of a register's address.

@@ -229,7 +229,7 @@ impl Device {
         let place = registers.place(&self.registers, gprs);
         self.programs.load(memory, place).map_err(|why| {
             let (start, address) = (registers.start, place.address);
-            Error::new("no-program", format!("{start}: the program at {address:#x} {why}"))
+            Error::new("no-program", format!("{}: the program at {address:#x} {why}", start.name))
         })
     }
 

@@ -57,6 +57,7 @@ pub use outline::{DrawCall, IndexSource, Outline, TargetPicture};
 pub use programs::{LoadedProgram, Lookup, NoEnd, length_slots};
 pub(crate) use programs::{ProgramPlace, ProgramRegisters};
 pub use r500::LoadedPrograms;
+pub(crate) use registers::container;
 pub use registers::{Registers, is_relocated};
 pub(crate) use resources::extent;
 pub use resources::{BufferWords, TargetWords, colour_target, depth_format, depth_target};

@@ -2,7 +2,7 @@
 
 use super::memory::{GpuMemory, available};
 use super::numbering::{self, VertexFetches};
-use super::registers::Registers;
+use super::registers::{ContainerRegister, Registers, container};
 use super::set::Set;
 use super::state::Geometry;
 use crate::table::{from_256, one_bit};
@@ -207,9 +207,9 @@ fn used_elements(inst: &TexFetch) -> u8 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProgramRegisters {
     /// SQ_PGM_START of the stage.
-    pub(crate) start: &'static str,
+    pub(crate) start: &'static ContainerRegister,
     /// SQ_PGM_RESOURCES of the stage.
-    pub(crate) resources: &'static str,
+    pub(crate) resources: &'static ContainerRegister,
     /// The kind of program.
     pub(crate) stage: Stage,
     /// The set of its resources and constants.
@@ -218,22 +218,42 @@ pub(crate) struct ProgramRegisters {
 
 impl ProgramRegisters {
     /// Vertex programs.
-    pub(crate) const VERTEX: Self =
-        Self { start: "SQ_PGM_START_VS", resources: "SQ_PGM_RESOURCES_VS", stage: Stage::Vertex, set: Set::Vertex };
+    pub(crate) const VERTEX: Self = Self {
+        start: container!("SQ_PGM_START_VS"),
+        resources: container!("SQ_PGM_RESOURCES_VS"),
+        stage: Stage::Vertex,
+        set: Set::Vertex,
+    };
     /// Copy programs: with a geometry program, they use the registers of vertex programs.
     pub(crate) const COPY: Self = Self { stage: Stage::Copy, ..Self::VERTEX };
     /// Vertex programs in front of a geometry program.
-    pub(crate) const EXPORT: Self =
-        Self { start: "SQ_PGM_START_ES", resources: "SQ_PGM_RESOURCES_ES", stage: Stage::Export, set: Set::Vertex };
+    pub(crate) const EXPORT: Self = Self {
+        start: container!("SQ_PGM_START_ES"),
+        resources: container!("SQ_PGM_RESOURCES_ES"),
+        stage: Stage::Export,
+        set: Set::Vertex,
+    };
     /// Geometry programs.
-    pub(crate) const GEOMETRY: Self =
-        Self { start: "SQ_PGM_START_GS", resources: "SQ_PGM_RESOURCES_GS", stage: Stage::Geometry, set: Set::Geometry };
+    pub(crate) const GEOMETRY: Self = Self {
+        start: container!("SQ_PGM_START_GS"),
+        resources: container!("SQ_PGM_RESOURCES_GS"),
+        stage: Stage::Geometry,
+        set: Set::Geometry,
+    };
     /// Pixel programs.
-    pub(crate) const PIXEL: Self =
-        Self { start: "SQ_PGM_START_PS", resources: "SQ_PGM_RESOURCES_PS", stage: Stage::Pixel, set: Set::Pixel };
+    pub(crate) const PIXEL: Self = Self {
+        start: container!("SQ_PGM_START_PS"),
+        resources: container!("SQ_PGM_RESOURCES_PS"),
+        stage: Stage::Pixel,
+        set: Set::Pixel,
+    };
     /// Fetch programs.
-    pub(crate) const FETCH: Self =
-        Self { start: "SQ_PGM_START_FS", resources: "SQ_PGM_RESOURCES_FS", stage: Stage::Fetch, set: Set::Vertex };
+    pub(crate) const FETCH: Self = Self {
+        start: container!("SQ_PGM_START_FS"),
+        resources: container!("SQ_PGM_RESOURCES_FS"),
+        stage: Stage::Fetch,
+        set: Set::Vertex,
+    };
 
     /// The programs of a draw, in order; a fetch program is called by those of vertices.
     pub(crate) const fn of_draw(geometry: Geometry) -> &'static [Self] {
@@ -260,7 +280,7 @@ impl ProgramRegisters {
 
     /// Where the program is, with `gprs` registers.
     pub(crate) fn place(&self, registers: &Registers, gprs: u8) -> ProgramPlace {
-        let end = ctm_image::r700::registers::address(self.start).and_then(|offset| registers.end(offset));
+        let end = registers.end(self.start.address);
         ProgramPlace { address: self.address(registers), end, stage: self.stage, gprs }
     }
 }

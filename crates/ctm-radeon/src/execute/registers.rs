@@ -1,16 +1,18 @@
 //! The registers of a device.
 
-use crate::registers::{self, RESOURCES, SAMPLERS, at, offset_of, sq};
+use crate::registers::{self, RESOURCES, SAMPLERS, at, colour, offset_of, sq};
 use crate::table::{Bits, Register, RegisterKind, from_256, set_bits, signed};
-use ctm_image::r700::registers as container;
+pub(super) use ctm_image::r700::registers::Register as ContainerRegister;
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
 /// Registers lie below this byte offset.
 const END: u32 = 0x40000;
 
-/// Words of a part whose changes are noted together: a 64th of all.
-const PART: usize = END as usize / 4 / 64;
+/// Words of a part whose changes are noted together.
+const PART: usize = 256;
+/// Words that note parts, a bit for each.
+const PARTS: usize = END as usize / 4 / PART / 64;
 
 /// Registers with addresses that a relocation is added to, in units of 256 bytes.
 static RELOCATED: LazyLock<Vec<bool>> = LazyLock::new(|| {
@@ -21,14 +23,32 @@ static RELOCATED: LazyLock<Vec<bool>> = LazyLock::new(|| {
     (0..END / 4).map(is_address).collect()
 });
 
-/// Registers that containers of programs also have, by name: a draw reads dozens of them.
-static OF_CONTAINERS: LazyLock<FxHashMap<&str, &container::Register>> =
-    LazyLock::new(|| container::REGISTERS.iter().rev().map(|row| (row.name, row)).collect());
+/// The number of registers from each dword on whose writes take nothing but their values: no relocation, and they are no actions.
+static PLAIN: LazyLock<Vec<u32>> = LazyLock::new(|| {
+    let compression = [colour::CB_COLOR0_TILE::REGISTER, colour::CB_COLOR0_FRAG::REGISTER];
+    let mut plain = vec![0; END as usize / 4];
+    let mut count = 0;
+    for (dword, plain) in plain.iter_mut().enumerate().rev() {
+        let offset = 4 * dword as u32;
+        let is_compression = compression.iter().any(|row| row.index_at(offset).is_some());
+        count = if is_compression || is_relocated(offset) || Registers::acts(offset) { 0 } else { count + 1 };
+        *plain = count;
+    }
+    plain
+});
 
-/// The row of a register that containers of programs also have.
-fn of_containers(name: &str) -> Option<&'static container::Register> {
-    OF_CONTAINERS.get(name).copied()
+/// The number of registers from an offset on whose writes take nothing but their values.
+pub(super) fn plain_from(offset: u32) -> usize {
+    PLAIN.get(offset as usize / 4).map_or(0, |&count| count as usize)
 }
+
+/// The row of a register that containers of programs also have, by its name there, as a constant.
+macro_rules! container {
+    ($name:literal) => {
+        const { ctm_image::r700::registers::row($name) }
+    };
+}
+pub(crate) use container;
 
 /// The offsets of SQ_VTX_SEMANTIC_CLEAR and SQ_VTX_SEMANTIC_0.
 static SEMANTICS: LazyLock<Option<[u32; 2]>> =
@@ -46,8 +66,8 @@ pub struct Registers {
     words: Vec<u32>,
     /// The end of the buffer of a register's address, for those that a relocation was added to.
     ends: FxHashMap<u32, u64>,
-    /// The parts of [`PART`] words that may differ from 0: bit n is part n.
-    changed: u64,
+    /// The parts of [`PART`] words that may differ from 0, bit by bit.
+    changed: [u64; PARTS],
 }
 
 impl Default for Registers {
@@ -61,17 +81,20 @@ impl Default for Registers {
 impl Registers {
     /// Registers that are all 0 and cannot be set.
     pub(crate) fn without_memory() -> Self {
-        Self { words: Vec::new(), ends: FxHashMap::default(), changed: 0 }
+        Self { words: Vec::new(), ends: FxHashMap::default(), changed: [0; PARTS] }
     }
 
     /// Makes all registers those of a chip that starts.
     pub(crate) fn restart(&mut self) {
-        for part in set_bits(self.changed as u32).chain(set_bits((self.changed >> 32) as u32).map(|n| n + 32)) {
-            if let Some(words) = self.words.get_mut(PART * part as usize..PART * (part as usize + 1)) {
-                words.fill(0);
+        for (parts, words) in self.changed.iter_mut().zip(self.words.chunks_mut(64 * PART)) {
+            while *parts != 0 {
+                let part = parts.trailing_zeros() as usize;
+                *parts &= *parts - 1;
+                if let Some(words) = words.get_mut(PART * part..PART * (part + 1)) {
+                    words.fill(0);
+                }
             }
         }
-        self.changed = 0;
         self.ends.clear();
         // A chip starts with one instance; streams say it before every draw.
         if let Some(offset) = offset_of("VGT_NUM_INSTANCES") {
@@ -89,7 +112,7 @@ impl Registers {
     pub fn set(&mut self, offset: u32, value: u32) {
         if let Some(word) = self.words.get_mut(offset as usize / 4) {
             *word = value;
-            self.changed |= 1 << (offset as usize / 4 / PART);
+            self.note(offset as usize / 4 / PART);
         }
         // SQ_VTX_SEMANTIC_CLEAR is an action: bit n empties row n.
         if let Some([clear, first]) = *SEMANTICS
@@ -99,6 +122,26 @@ impl Registers {
                 self.set(first + 4 * n, 0xff);
             }
         }
+    }
+
+    /// Sets consecutive registers, none of which is an action.
+    pub(crate) fn set_all(&mut self, first: u32, values: &[u32]) {
+        let at = first as usize / 4;
+        let Some(words) = self.words.get_mut(at..at + values.len()) else { return };
+        words.copy_from_slice(values);
+        for part in at / PART..=(at + values.len()).saturating_sub(1) / PART {
+            self.note(part);
+        }
+    }
+
+    /// Notes that a part changes.
+    fn note(&mut self, part: usize) {
+        self.changed[part / 64 % PARTS] |= 1 << (part % 64);
+    }
+
+    /// Whether setting a register does more than to change it.
+    pub(crate) fn acts(offset: u32) -> bool {
+        SEMANTICS.is_some_and(|[clear, _]| clear == offset)
     }
 
     /// The registers that setting one changes, besides itself.
@@ -176,28 +219,21 @@ impl Registers {
         from_256(self.word(register, index))
     }
 
-    /// A register that containers of programs also have, by its name there.
+    /// A register that containers of programs also have.
     #[must_use]
-    pub fn named(&self, name: &str, index: u32) -> u32 {
-        of_containers(name).map_or(0, |row| self.at(row.address + 4 * index))
+    pub fn named(&self, row: &ContainerRegister, index: u32) -> u32 {
+        self.at(row.address + 4 * index)
     }
 
     /// The first `count` registers of a row that containers of programs also have.
-    pub fn named_row(&self, name: &str, count: u32) -> impl Iterator<Item = u32> {
-        let row = of_containers(name);
-        (0..count).map(move |n| row.map_or(0, |row| self.at(row.address + 4 * n)))
+    pub fn named_row(&self, row: &ContainerRegister, count: u32) -> impl Iterator<Item = u32> {
+        (0..count).map(|n| self.named(row, n))
     }
 
     /// Field `n`, from low to high bits, of a register that containers of programs also have: registers with a field for each of several things.
     #[must_use]
-    pub fn named_field(&self, name: &str, n: usize) -> u32 {
-        self.named_fields(name)(n)
-    }
-
-    /// The same for several fields.
-    pub(super) fn named_fields(&self, name: &str) -> impl Fn(usize) -> u32 {
-        let (fields, word) = of_containers(name).map_or((&[][..], 0), |row| (row.format.fields, self.at(row.address)));
-        move |n| fields.get(n).map_or(0, |field| field.extract(word))
+    pub fn named_field(&self, row: &ContainerRegister, n: usize) -> u32 {
+        row.format.fields.get(n).map_or(0, |field| field.extract(self.named(row, 0)))
     }
 
     /// The words of a fetch resource.

@@ -1,6 +1,6 @@
 //! The sets of resources, samplers and constants: one for each kind of stage.
 
-use super::registers::Registers;
+use super::registers::{Registers, container};
 use crate::registers::sq;
 
 /// The sets of resources that stages have.
@@ -58,9 +58,9 @@ impl Set {
     #[must_use]
     pub fn constants(self, registers: &Registers, bank: u32) -> (u64, u64) {
         let size = match self {
-            Self::Pixel => "ALU_CONST_BUFFER_SIZE_PS",
-            Self::Vertex => "ALU_CONST_BUFFER_SIZE_VS",
-            Self::Geometry => "ALU_CONST_BUFFER_SIZE_GS",
+            Self::Pixel => container!("ALU_CONST_BUFFER_SIZE_PS"),
+            Self::Vertex => container!("ALU_CONST_BUFFER_SIZE_VS"),
+            Self::Geometry => container!("ALU_CONST_BUFFER_SIZE_GS"),
         };
         let address = registers.address(self.constant_register(), bank);
         (address, u64::from(sq::CONSTANT_BUFFER_SIZE.extract(registers.named(size, bank))) * 256)

@@ -2,7 +2,7 @@
 
 pub(in crate::execute) mod merge;
 
-use super::registers::Registers;
+use super::registers::{Registers, container};
 use crate::registers::{clip, colour, depth, scan, setup, spi, sq, vgt};
 use crate::table::{bit, one_bit};
 use ctm_draw::state::{
@@ -83,7 +83,7 @@ pub fn special_op(registers: &Registers) -> SpecialOp {
 /// The mode of the geometry stages.
 #[must_use]
 pub fn geometry(registers: &Registers) -> Geometry {
-    match GsMode::decode(registers.named("VGT_GS_MODE", 0)).map_or(0, |mode| mode.mode) {
+    match GsMode::decode(registers.named(container!("VGT_GS_MODE"), 0)).map_or(0, |mode| mode.mode) {
         0 => Geometry::Off,
         1 => Geometry::Numbers,
         2 => Geometry::Unknown,
@@ -129,7 +129,7 @@ pub(super) fn set_constants(constants: &mut Constants, registers: &Registers, se
         constants.loops[n as usize] =
             LoopConstant { count: count as u16, start: start as u16, step: (step as u8).cast_signed() };
     }
-    let has_file = SqConfig::decode(registers.named("SQ_CONFIG", 0)).is_ok_and(|config| config.dx9_consts);
+    let has_file = SqConfig::decode(registers.named(container!("SQ_CONFIG"), 0)).is_ok_and(|config| config.dx9_consts);
     if has_file && set < 2 {
         for (n, constant) in (0..256).zip(&mut constants.file) {
             *constant = registers.file_constant(set, n);
@@ -142,24 +142,25 @@ impl Lists {
     #[must_use]
     pub fn of(registers: &Registers) -> Self {
         let mut lists = Self::default();
-        let config = VsOutConfig::decode(registers.named("SPI_VS_OUT_CONFIG", 0));
+        let config = VsOutConfig::decode(registers.named(container!("SPI_VS_OUT_CONFIG"), 0));
         let exports = config.map_or(0, |config| u32::from(config.vs_export_count)) + 1;
         let exports = exports.min(32);
-        let semantics = registers.named_row("SPI_VS_OUT_ID", exports.div_ceil(4)).flat_map(u32::to_le_bytes);
+        let semantics =
+            registers.named_row(container!("SPI_VS_OUT_ID"), exports.div_ceil(4)).flat_map(u32::to_le_bytes);
         lists.semantics.extend(semantics.take(exports as usize));
-        let control = PsInControl0::decode(registers.named("SPI_PS_IN_CONTROL_0", 0)).ok();
+        let control = PsInControl0::decode(registers.named(container!("SPI_PS_IN_CONTROL_0"), 0)).ok();
         let flat = registers.flag(spi::SPI_INTERP_CONTROL_0::FLAT_SHADE_ENA);
         let sprites = registers.flag(spi::SPI_INTERP_CONTROL_0::PNT_SPRITE_ENA);
         let inputs = control.map_or(0, |control| u32::from(control.num_interp)).min(32);
         lists.parameters.extend(
             registers
-                .named_row("SPI_PS_INPUT_CNTL", inputs)
+                .named_row(container!("SPI_PS_INPUT_CNTL"), inputs)
                 .map(|word| PsInputCntl::decode(word).map(|word| input(&word, flat, sprites)).unwrap_or_default()),
         );
-        let numbers = VsOutCntl::decode(registers.named("PA_CL_VS_OUT_CNTL", 0));
+        let numbers = VsOutCntl::decode(registers.named(container!("PA_CL_VS_OUT_CNTL"), 0));
         let several = numbers.is_ok_and(|control| control.use_vtx_viewport_indx);
         lists.viewports.extend((0..if several { 16 } else { 1 }).map(|n| viewport(registers, n)));
-        let ids = (1..).zip(registers.named_row("SQ_VTX_SEMANTIC", 32).map(|word| word as u8));
+        let ids = (1..).zip(registers.named_row(container!("SQ_VTX_SEMANTIC"), 32).map(|word| word as u8));
         lists.semantic_table.extend(ids.filter(|(_, id)| *id != 0xff).map(|(gpr, id)| Semantic { id, gpr }));
         lists
     }
@@ -348,7 +349,7 @@ fn clip_state<'a>(registers: &Registers, viewports: &'a [Viewport]) -> ClipState
             r.float(clip::PA_CL_UCP_0_W::REGISTER, n),
         ]
     };
-    let outputs = VsOutCntl::decode(r.named("PA_CL_VS_OUT_CNTL", 0)).ok();
+    let outputs = VsOutCntl::decode(r.named(container!("PA_CL_VS_OUT_CNTL"), 0)).ok();
     ClipState {
         viewports,
         disabled: r.flag(Clip::CLIP_DISABLE),
@@ -374,8 +375,8 @@ fn clip_state<'a>(registers: &Registers, viewports: &'a [Viewport]) -> ClipState
 
 fn pixel_inputs<'a>(registers: &Registers, parameters: &'a [PixelInput], unused: Channels) -> PixelInputs<'a> {
     use spi::SPI_INTERP_CONTROL_0 as Interp;
-    let first = PsInControl0::decode(registers.named("SPI_PS_IN_CONTROL_0", 0)).ok();
-    let second = PsInControl1::decode(registers.named("SPI_PS_IN_CONTROL_1", 0)).ok();
+    let first = PsInControl0::decode(registers.named(container!("SPI_PS_IN_CONTROL_0"), 0)).ok();
+    let second = PsInControl1::decode(registers.named(container!("SPI_PS_IN_CONTROL_1"), 0)).ok();
     let element = |bits| match registers.get(bits) {
         0 => SpriteElement::Zero,
         1 => SpriteElement::One,
@@ -406,7 +407,7 @@ fn pixel_inputs<'a>(registers: &Registers, parameters: &'a [PixelInput], unused:
 }
 
 fn vertex_outputs<'a>(registers: &Registers, semantics: &'a [u8]) -> VertexOutputs<'a> {
-    let Ok(control) = VsOutCntl::decode(registers.named("PA_CL_VS_OUT_CNTL", 0)) else {
+    let Ok(control) = VsOutCntl::decode(registers.named(container!("PA_CL_VS_OUT_CNTL"), 0)) else {
         return VertexOutputs { semantics, ..VertexOutputs::default() };
     };
     VertexOutputs {
@@ -425,16 +426,16 @@ fn vertex_outputs<'a>(registers: &Registers, semantics: &'a [u8]) -> VertexOutpu
 /// The buffers of stream output that are written, and their strides; `None` while it is off.
 #[must_use]
 pub fn stream_output(registers: &Registers) -> Option<StreamOutput> {
-    (registers.named_field("VGT_STRMOUT_EN", 0) == 1).then(|| StreamOutput {
+    (registers.named_field(container!("VGT_STRMOUT_EN"), 0) == 1).then(|| StreamOutput {
         vertex_dwords: std::array::from_fn(|n| registers.nth(vgt::VGT_STRMOUT_VTX_STRIDE_0::STRIDE, n as u32)),
-        buffers: registers.named_field("VGT_STRMOUT_BUFFER_EN", 0) as u8,
+        buffers: registers.named_field(container!("VGT_STRMOUT_BUFFER_EN"), 0) as u8,
     })
 }
 
 /// The numbers of vertices and instances.
 pub(super) fn input_state(r: &Registers) -> InputState {
     let restarts = r.flag(vgt::VGT_MULTI_PRIM_IB_RESET_EN::RESET_EN);
-    let numbered = r.named_field("VGT_PRIMITIVEID_EN", 0) == 1;
+    let numbered = r.named_field(container!("VGT_PRIMITIVEID_EN"), 0) == 1;
     InputState {
         index_offset: r.word(vgt::VGT_INDX_OFFSET::REGISTER, 0).cast_signed(),
         least_index: r.word(vgt::VGT_MIN_VTX_INDX::REGISTER, 0),
@@ -459,14 +460,14 @@ pub fn draw_state<'a>(registers: &Registers, lists: &'a Lists, stages: &Stages<'
         geometry: stages.geometry.map(|(program, copy, [input_buffer, copy_buffer])| GeometryState {
             program,
             copy,
-            output: match r.named_field("VGT_GS_OUT_PRIM_TYPE", 0) {
+            output: match r.named_field(container!("VGT_GS_OUT_PRIM_TYPE"), 0) {
                 0 => GeometryOutput::Points,
                 1 => GeometryOutput::LineStrip,
                 _ => GeometryOutput::TriangleStrip,
             },
-            input_vertex_dwords: r.named_field("SQ_ESGS_RING_ITEMSIZE", 0),
-            invocation_dwords: r.named_field("SQ_GSVS_RING_ITEMSIZE", 0),
-            vertex_dwords: r.named_field("SQ_GS_VERT_ITEMSIZE", 0),
+            input_vertex_dwords: r.named_field(container!("SQ_ESGS_RING_ITEMSIZE"), 0),
+            invocation_dwords: r.named_field(container!("SQ_GSVS_RING_ITEMSIZE"), 0),
+            vertex_dwords: r.named_field(container!("SQ_GS_VERT_ITEMSIZE"), 0),
             most_vertices: r.get(vgt::VGT_GS_MAX_VERT_OUT::MAX_VERT_OUT),
             input_buffer,
             copy_buffer,

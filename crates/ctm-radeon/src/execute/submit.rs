@@ -7,7 +7,7 @@ use super::registers::Registers;
 use super::{draws, r500, state};
 use crate::Error;
 use crate::chip::Family;
-use crate::packets::{Kind, Packets};
+use crate::packets::{Kind, Operands, Packets};
 use crate::registers::vgt;
 use crate::stream::Relocation;
 use ctm_draw::{Fragment, Funnel, Note};
@@ -131,7 +131,7 @@ impl Device {
         mut watcher: Option<&mut dyn FnMut(&Stepped<'_>) -> Next>,
     ) -> Submitted {
         let mut submitted = Submitted::default();
-        let mut packets = Packets::of(self.chip(), words).peekable();
+        let mut packets = Packets::of(self.chip(), words);
         while let Some(packet) = packets.next() {
             let packet = match packet {
                 Ok(packet) => packet,
@@ -142,16 +142,12 @@ impl Device {
                 }
             };
             let absolute = matches!(addresses, Addresses::Absolute);
-            let mut placed = Placed { packet, absolute, relocations: Vec::new(), next: 0, indices: None };
             // Relocations directly follow the packet that they belong to.
-            if let (Addresses::Relocated(relocations), None) = (addresses, packet.relocation()) {
-                while let Some(operand) = packets.peek().and_then(|next| next.as_ref().ok()?.relocation()) {
-                    packets.next();
-                    if let Some(found) = relocations.get(operand as usize / 4) {
-                        placed.relocations.push(*found);
-                    }
-                }
-            }
+            let relocations = match addresses {
+                Addresses::Relocated(all) if packet.relocation().is_none() => (all, packets.operands()),
+                Addresses::Relocated(_) | Addresses::Absolute => (&[][..], Operands::default()),
+            };
+            let mut placed = Placed { packet, absolute, relocations, next: 0, indices: None };
             if let (Addresses::Relocated(relocations), Family::R500, true) =
                 (addresses, self.chip().family, packet.draws())
             {

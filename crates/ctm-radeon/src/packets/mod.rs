@@ -135,6 +135,33 @@ impl Packet<'_> {
     }
 }
 
+/// The operands of the relocations that directly follow a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Operands<'a> {
+    /// The packets of the relocations: a header and the operand each.
+    packets: &'a [u32],
+}
+
+impl Operands<'_> {
+    /// The number of relocations.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.packets.len() / 2
+    }
+
+    /// Whether no relocation follows.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// The operand of relocation `n`.
+    #[must_use]
+    pub fn get(&self, n: usize) -> Option<u32> {
+        self.packets.get(2 * n + 1).copied()
+    }
+}
+
 /// Where a stream cannot be cut into packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadHeader {
@@ -180,12 +207,29 @@ impl<'a> Packets<'a> {
     pub const fn of(chip: &'static Chip, words: &'a [u32]) -> Self {
         Self { chip, words, at: 0 }
     }
+
+    /// Passes over the relocations that come next.
+    pub fn operands(&mut self) -> Operands<'a> {
+        let begin = self.at;
+        let is_relocation = |header: u32| {
+            let header = Type3Header(header);
+            header.packet_type() == 3 && header.opcode() == u32::from(NOP) && header.count() == 0
+        };
+        while let Some(&[header, _]) = self.words.get(self.at..self.at + 2)
+            && is_relocation(header)
+        {
+            self.at += 2;
+        }
+        Operands { packets: &self.words[begin..self.at] }
+    }
 }
 
 impl<'a> Iterator for Packets<'a> {
     /// A packet; or the dword and the error of its header.
     type Item = Result<Packet<'a>, (usize, BadHeader)>;
 
+    // In line, so that a packet stays in registers: to copy its parts through memory takes longer than to find them.
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         let at = self.at;
         let header = *self.words.get(at)?;
@@ -242,6 +286,21 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn operands_of_relocations_follow_their_packet() {
+        let words = [0xc001_6900, 0x100, 7, 0xc000_1000, 4, 0xc000_1001, 8, 0xc001_1000, 1, 2, 0xc000_1000];
+        let mut packets = Packets::new(&words);
+        assert!(packets.next().is_some_and(|packet| packet.is_ok_and(|packet| packet.relocation().is_none())));
+        let operands = packets.operands();
+        assert_eq!((operands.len(), operands.is_empty()), (2, false));
+        assert_eq!([0, 1, 2].map(|n| operands.get(n)), [Some(4), Some(8), None]);
+        // A NOP of two words is no relocation, nor is one that is cut off.
+        assert!(packets.operands().is_empty());
+        assert!(packets.next().is_some_and(|packet| packet.is_ok_and(|packet| packet.words == [1, 2])));
+        assert!(packets.operands().is_empty());
+        assert!(packets.next().is_some_and(|packet| packet.is_err()));
     }
 
     #[test]

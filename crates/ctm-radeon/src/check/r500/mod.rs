@@ -165,7 +165,7 @@ impl<'a> R500Checker<'a> {
 
     /// The next buffer of a packet. `None` where it is missing (which is reported) or not known.
     fn relocation(&mut self, placed: &mut Placed<'_>, what: &str) -> Option<Relocation> {
-        let operand = placed.operands.get(placed.next).copied();
+        let operand = placed.operands.get(placed.next);
         placed.next += 1;
         let Some(operand) = operand else {
             let message = format!("{what} is an address, and no relocation follows the packet");

@@ -1,6 +1,6 @@
 //! From registers to the operations on a pixel after its program: depth, stencil, blending, masks.
 
-use super::super::registers::Registers;
+use super::super::registers::{Registers, container};
 use super::{SpecialOp, special_op};
 use crate::registers::{colour, depth};
 use crate::table::bit;
@@ -32,7 +32,7 @@ pub(super) fn depth_state(registers: &Registers) -> DepthState {
     use depth::DB_DEPTH_CONTROL as Control;
     use depth::DB_RENDER_CONTROL as Render;
     let r = registers;
-    let shader = DbShaderControl::decode(r.named("DB_SHADER_CONTROL", 0)).ok();
+    let shader = DbShaderControl::decode(r.named(container!("DB_SHADER_CONTROL"), 0)).ok();
     let has = |of: fn(&DbShaderControl) -> bool| shader.as_ref().is_some_and(of);
     let mask = r.word(depth::DB_STENCILREFMASK::REGISTER, 0).to_le_bytes();
     let mask_back = r.word(depth::DB_STENCILREFMASK_BF::REGISTER, 0).to_le_bytes();
@@ -133,8 +133,9 @@ fn blend(registers: &Registers, n: u32) -> Blend {
 #[must_use]
 pub fn write_masks(registers: &Registers) -> [u8; 8] {
     let multiwrite = registers.flag(colour::CB_COLOR_CONTROL::MULTIWRITE_ENABLE);
-    let [of_target, of_output] = ["CB_TARGET_MASK", "CB_SHADER_MASK"].map(|name| registers.named_fields(name));
-    let sent = registers.named("CB_SHADER_CONTROL", 0);
+    let of_target = |target| registers.named_field(container!("CB_TARGET_MASK"), target);
+    let of_output = |output| registers.named_field(container!("CB_SHADER_MASK"), output);
+    let sent = registers.named(container!("CB_SHADER_CONTROL"), 0);
     std::array::from_fn(|target| {
         let output = if multiwrite { 0 } else { target };
         let both = of_target(target) as u8 & of_output(output) as u8;
