@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A page that is 0 after a fork; `None` where the kernel has none.
 fn page() -> Option<&'static AtomicU32> {
-    struct Page(NonNull<AtomicU32>);
+    struct WipedPage(NonNull<AtomicU32>);
     // SAFETY: the page is reached by atomic operations alone.
-    unsafe impl Send for Page {}
+    unsafe impl Send for WipedPage {}
     // SAFETY: as above.
-    unsafe impl Sync for Page {}
+    unsafe impl Sync for WipedPage {}
 
-    static PAGE: OnceLock<Option<Page>> = OnceLock::new();
+    static PAGE: OnceLock<Option<WipedPage>> = OnceLock::new();
     let page = PAGE.get_or_init(|| {
         let bytes = size_of::<AtomicU32>();
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
@@ -22,7 +22,7 @@ fn page() -> Option<&'static AtomicU32> {
         let at = unsafe { crate::real::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0) };
         // SAFETY: the whole mapping, which has no other user. It stays if the kernel does not know the request.
         let is_wiped = at != libc::MAP_FAILED && unsafe { libc::madvise(at, bytes, libc::MADV_WIPEONFORK) } == 0;
-        NonNull::new(at.cast()).filter(|_| is_wiped).map(Page)
+        NonNull::new(at.cast()).filter(|_| is_wiped).map(WipedPage)
     });
     // SAFETY: it is mapped for good, page-aligned, and any bytes are a number.
     page.as_ref().map(|page| unsafe { page.0.as_ref() })

@@ -11,7 +11,7 @@ mod tiles;
 
 use self::apart::Apart;
 use self::batch::Batch;
-use self::tiles::WaitingParts;
+use self::tiles::{LeastPixels, WaitingParts};
 use crate::draw::ready::Ready;
 use crate::output::merge::Merger;
 use crate::pixel::band::{self, Hidden};
@@ -192,9 +192,9 @@ impl Over<'_> {
         !self.runner.is_observed() && *self.uniform.get_or_init(|| shader.is_uniform())
     }
 
-    /// Whether launches may have several parts, and store the colours of each.
-    fn takes_parts(&self, merger: &Merger<'_, '_>) -> bool {
-        self.shader.is_some_and(|shader| {
+    /// Pixels of pieces that are parts of launches; `None` where launches may not have several parts, or cannot store the colours of each.
+    fn least_of_parts(&self, merger: &Merger<'_, '_>) -> Option<LeastPixels> {
+        let takes_parts = |shader: &&Shader<'_>| {
             let exported = self.exported(shader);
             let is_merged = || merger.epilogues(exported).is_some() && merger.merges_late(shader.takes_tests());
             self.is_flat
@@ -205,7 +205,8 @@ impl Over<'_> {
                 && !merger.is_late()
                 && merger.has_tiles_of_dwords()
                 && (merger.is_replaced(exported) || is_merged())
-        })
+        };
+        self.shader.filter(takes_parts).map(|shader| LeastPixels::of(shader.is_short()))
     }
 
     /// Quads and pixels of a piece within a rectangle.
@@ -242,7 +243,7 @@ impl Over<'_> {
         numbers: impl Iterator<Item = u32>,
     ) -> Result<[u64; 2], DrawError> {
         let Some(first_merger) = mergers.first() else { return Ok([0; 2]) };
-        let (early, takes_parts) = (first_merger.early, self.takes_parts(first_merger));
+        let (early, least_of_parts) = (first_merger.early, self.least_of_parts(first_merger));
         let mut batch = Batch {
             over: self,
             mergers,
@@ -250,7 +251,7 @@ impl Over<'_> {
             pieces,
             quads: Vec::new(),
             waiting: WaitingParts::default(),
-            takes_parts,
+            least_of_parts,
             scratch: Scratch::kept(),
             packed: Packed::default(),
             apart: Apart::default(),

@@ -359,6 +359,23 @@ fn is_uniform(decoded: &Decoded) -> bool {
     })
 }
 
+/// Whether a wavefront runs for less time than its pixels take to be found, interpolated and stored.
+fn is_short(decoded: &Decoded) -> bool {
+    /// Instructions that take as long as the lookup of a texture.
+    const OF_LOOKUP: usize = 24;
+    /// Instructions of the longest short program.
+    const MOST: usize = 48;
+    let instructions = decoded.entries.iter().map(|entry| match (&entry.cf, &entry.clause) {
+        (Err(_), _) | (_, ClauseBody::Outside | ClauseBody::Unread) => usize::MAX,
+        // Loops may run any number of times.
+        (Ok(Cf::Plain(inst)), _) if inst.word1.op.starts_loop() => usize::MAX,
+        (_, ClauseBody::Alu(clause)) => clause.groups.iter().map(|group| group.slots.len()).sum(),
+        (_, ClauseBody::Fetch(clause)) => OF_LOOKUP * clause.fetches.len(),
+        (_, ClauseBody::None) => 0,
+    });
+    instructions.fold(0, usize::saturating_add) <= MOST
+}
+
 /// Facts about a program's text.
 #[derive(Clone, Copy)]
 struct ProgramFacts {
@@ -370,6 +387,8 @@ struct ProgramFacts {
     exported_by_survivors: u8,
     /// As of [`is_uniform`].
     is_uniform: bool,
+    /// As of [`is_short`].
+    is_short: bool,
 }
 
 /// Facts about the programs of earlier draws, by their words: to decode a program takes longer than a small draw.
@@ -387,7 +406,8 @@ impl ProgramFacts {
         let decoded = program.decode();
         let (exported, is_uniform) = (Usage::always_exported(&decoded), is_uniform(&decoded));
         let exported_by_survivors = Usage::exported_by_survivors(&decoded);
-        let facts = Self { entry: program.entry, exported, exported_by_survivors, is_uniform };
+        let is_short = is_short(&decoded);
+        let facts = Self { entry: program.entry, exported, exported_by_survivors, is_uniform, is_short };
         if known.len() >= MOST_KNOWN {
             known.clear();
         }
@@ -427,6 +447,14 @@ impl Shader<'_> {
     /// Whether launches may have several parts.
     pub(crate) const fn takes_parts(&self) -> bool {
         matches!(self.program, QuadProgram::R700(..))
+    }
+
+    /// Whether the program takes less time than all else that is done for a pixel.
+    pub(crate) fn is_short(&self) -> bool {
+        match &self.program {
+            QuadProgram::R700(stage, _) => stage.fetch_program.is_none() && ProgramFacts::of(stage.program).is_short,
+            QuadProgram::X1k(..) => false,
+        }
     }
 
     /// Whether pixels with the same initial values export the same.

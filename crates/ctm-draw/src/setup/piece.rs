@@ -1,6 +1,6 @@
 //! Pieces of primitives in the window, and the quads of pixels that they cover.
 
-use crate::lanes::{COLUMNS, ROWS, blocks, inside, whole, wide};
+use crate::lanes::{COLUMNS, ROWS, Wide, blocks, inside, whole, widely};
 use crate::raster::{
     BLOCKS, BlockEdges, LinePixels, QuadCoverage, QuadEdges, Triangle, around, cover_box, cover_triangle, inside_box,
     inside_triangle, triangle_quads, triangle_spans,
@@ -110,6 +110,41 @@ pub(crate) struct Coverer<'a> {
     points: SamplePoints,
 }
 
+/// Blocks side by side, at most [`BLOCKS`], of which lanes are covered by a triangle.
+struct CoveredBlocks<'c> {
+    edges: &'c BlockEdges,
+    /// The first pixel.
+    at: [i32; 2],
+    lanes: &'c mut [u32],
+}
+
+impl Wide for CoveredBlocks<'_> {
+    /// The first block that may have such lanes, and the one after the last.
+    type Out = [usize; 2];
+
+    const TAKES_AVX512: bool = true;
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> [usize; 2] {
+        /// Of so few blocks none is likely to be empty.
+        const FEW: usize = 2;
+        let Self { edges, at: [left, y], lanes } = self;
+        let count = lanes.len();
+        let [may, whole] = if count <= FEW { [u32::MAX, 0] } else { edges.row([left, y]) };
+        let may = may & u32::MAX >> (32 - count.clamp(1, BLOCKS));
+        let (first, behind) = (may.trailing_zeros() as usize, 32 - may.leading_zeros() as usize);
+        for (block, lanes) in lanes.iter_mut().enumerate() {
+            let at = [left + COLUMNS * block as i32, y];
+            *lanes = match [may >> block & 1, whole >> block & 1] {
+                [0, _] => 0,
+                [_, 1] => u32::MAX,
+                [..] => edges.covered(at),
+            };
+        }
+        [first, behind]
+    }
+}
+
 impl<'a> Coverer<'a> {
     pub(crate) fn new(raster: &'a RasterState) -> Self {
         Self { raster, points: raster.sample_points() }
@@ -195,25 +230,20 @@ impl<'a> Coverer<'a> {
             }
             return;
         };
-        let is_narrow = all.right - all.left <= 2 * COLUMNS;
-        let is_cut = scissor != all;
         for y in (all.top..all.bottom).step_by(ROWS as usize) {
             for left in (all.left..all.right).step_by(BLOCKS * COLUMNS as usize) {
-                // Of few blocks none is likely to be empty.
-                let [mut may, whole] = if is_narrow { [u32::MAX, 0] } else { wide!(edges.row([left, y])) };
-                may &= u32::MAX >> (32 - ((all.right - left) / COLUMNS).min(BLOCKS as i32));
-                if may == 0 {
-                    continue;
-                }
-                let first = may.trailing_zeros();
+                let count = (((all.right - left) / COLUMNS) as usize).min(BLOCKS);
                 let mut lanes = [0; BLOCKS];
-                for block in (0..BLOCKS).filter(|block| may >> block & 1 == 1) {
-                    let at = [left + COLUMNS * block as i32, y];
-                    let covered = if whole >> block & 1 == 1 { u32::MAX } else { wide!(edges.covered(at)) };
-                    lanes[block] = if is_cut { covered & inside(scissor, at) } else { covered };
+                let [first, behind] =
+                    widely(CoveredBlocks { edges: &edges, at: [left, y], lanes: &mut lanes[..count] });
+                if scissor != all {
+                    for (x, lanes) in (left..).step_by(COLUMNS as usize).zip(&mut lanes[..count]) {
+                        *lanes &= inside(scissor, [x, y]);
+                    }
                 }
-                let behind = (32 - may.leading_zeros()) as usize;
-                tell([left + COLUMNS * first.cast_signed(), y], &mut lanes[first as usize..behind]);
+                if first < behind {
+                    tell([left + COLUMNS * first as i32, y], &mut lanes[first..behind]);
+                }
             }
         }
     }

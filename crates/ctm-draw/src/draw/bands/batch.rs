@@ -1,7 +1,7 @@
 //! Quads of pieces on their way through the pixel program, to the mergers of bands.
 
 use super::apart::Apart;
-use super::tiles::WaitingParts;
+use super::tiles::{LeastPixels, WaitingParts};
 use super::{LEAST_FILLED, LEAST_MERGED, Over};
 use crate::lanes::{COLUMNS, Shape, whole};
 use crate::output::merge::{Merger, SampleDepths, SmallTriangle, Sources};
@@ -51,8 +51,8 @@ pub(super) struct Batch<'b, 'r, 'a, 't> {
     pub(super) pieces: &'b [Piece],
     pub(super) quads: Vec<ShadeQuad>,
     pub(super) waiting: WaitingParts,
-    /// Launches may have several parts, and store the colours of each.
-    pub(super) takes_parts: bool,
+    /// Pixels of pieces that are parts of launches; `None` where launches have no parts.
+    pub(super) least_of_parts: Option<LeastPixels>,
     pub(super) scratch: Scratch,
     pub(super) packed: Packed,
     pub(super) apart: Apart,

@@ -13,12 +13,6 @@ use crate::setup::piece::Piece;
 use crate::state::DrawError;
 use ctm_exec::r700::LaunchPart;
 
-/// Pixels of a part, at least, for each of its tiles. From about three eighths of a tile on a part takes less time than quads, with long programs from more on.
-const LEAST_OF_TILE: u32 = 32;
-
-/// Twice the pixels of a triangle, at least, for each column and row around it: with fewer it leaves most of its tiles empty, as tiles at its sides are about as many.
-const LEAST_OF_SIDE: i64 = 13;
-
 /// Most tiles of a launch.
 const MOST_TILES: usize = 2048;
 
@@ -26,15 +20,16 @@ impl Batch<'_, '_, '_, '_> {
     /// Begins to gather the pixels of a piece within a rectangle in tiles; returns whether it does.
     pub(super) fn begin_part(&mut self, piece: &Piece, rect: Rect) -> Result<bool, DrawError> {
         let band = self.band_of(rect.top);
+        let Some(least) = self.least_of_parts else { return Ok(false) };
         let is_large = match piece.setup.share {
             Share::Triangle(twice_the_area) => {
                 let (units, Rect { left, top, right, bottom }) = (piece.setup.unit.count(), piece.bounds());
                 let around = i64::from(right - left) + i64::from(bottom - top);
-                twice_the_area / (units * units) >= LEAST_OF_SIDE * around
+                twice_the_area / (units * units) >= least.of_side * around
             }
             Share::Line | Share::Point => false,
         };
-        if !self.takes_parts || !is_large || band != self.band_of(rect.bottom - 1) {
+        if !is_large || band != self.band_of(rect.bottom - 1) {
             return Ok(false);
         }
         if self.waiting.band != band || self.waiting.tiles.len() >= MOST_TILES {
@@ -60,7 +55,7 @@ impl Batch<'_, '_, '_, '_> {
         }
         let pixels: u32 = words.iter().map(|word| word.count_ones()).sum();
         let piece = &self.pieces[number as usize];
-        let is_dense = pixels >= LEAST_OF_TILE * words.len() as u32;
+        let is_dense = self.least_of_parts.is_some_and(|least| pixels >= least.of_tile * words.len() as u32);
         let starts =
             self.over.shader.filter(|_| is_dense).and_then(|shader| shader.starts(piece, [0, top], self.over.vertices));
         let Some(starts) = starts else {

@@ -9,6 +9,22 @@ use std::ops::Range;
 /// Columns and rows of a tile.
 const SIDE: i32 = LaunchPart::SIDE as i32;
 
+/// Pixels that a piece has to have to be a part: with fewer, quads take less time, as a wavefront of a tile runs for all of its lanes.
+#[derive(Clone, Copy)]
+pub(super) struct LeastPixels {
+    /// For each of its tiles.
+    pub(super) of_tile: u32,
+    /// Twice the pixels of a triangle for each column and row around it: with fewer it leaves most of its tiles empty, as tiles at its sides are about as many.
+    pub(super) of_side: i64,
+}
+
+impl LeastPixels {
+    /// For short programs and for others.
+    pub(super) const fn of(is_short: bool) -> Self {
+        if is_short { Self { of_tile: 16, of_side: 5 } } else { Self { of_tile: 32, of_side: 13 } }
+    }
+}
+
 /// The part of a piece in one band: its pixels have passed their tests, and the launch stores their colours.
 pub(super) struct WaitingPart {
     pub(super) starts: Starts,

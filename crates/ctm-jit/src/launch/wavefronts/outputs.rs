@@ -31,6 +31,8 @@ pub struct TargetOutput<'a> {
 /// How elements of 4 bytes lie in an array, of the lanes of each two quads side by side that begin at a multiple of 4 columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairs {
+    /// As [`Self::Block`], and those of each four quads from a multiple of 8 columns on are 64 contiguous bytes.
+    Line,
     /// 32 contiguous bytes: the four elements of the upper row, then those of the lower one.
     Block,
     /// 16 contiguous bytes in each of two rows.
@@ -70,7 +72,17 @@ impl Pairs {
         }
         let is_block =
             fours.iter().all(|four| four[0] & 31 == 0) && twos.iter().all(|&[a, b]| a & 31 == 0 && b == a | 16);
-        if is_block { Self::Block } else { Self::Rows }
+        let (eights, rest) = columns.as_chunks::<8>();
+        let is_line = tiles.tile_bytes >= 64
+            && domain.i0.is_multiple_of(8)
+            && rest.is_empty()
+            && eights.iter().all(|eight| eight[0] & 63 == 0 && eight[4] == eight[0] | 32)
+            && twos.iter().all(|two| two[0] & 63 == 0);
+        match (is_block, is_line) {
+            (true, true) => Self::Line,
+            (true, false) => Self::Block,
+            (false, _) => Self::Rows,
+        }
     }
 }
 

@@ -7,6 +7,8 @@ use crate::launch::wavefronts::outputs::{Pairs, TargetOutput};
 use crate::launch::wavefronts::places::{LaneShape, Places};
 use crate::launch::wavefronts::wave::{LANES, Row, lanes_of, mask_of};
 use ctm_exec::Position;
+#[cfg(target_arch = "x86_64")]
+use ctm_exec::arrays::Tiles;
 use ctm_exec::r700::Written;
 use ctm_exec::x1k::Form;
 use ctm_ir::masked::M;
@@ -17,14 +19,17 @@ use std::arch::x86_64::{
     _mm256_cmpeq_epi32, _mm256_extractf128_ps, _mm256_extracti128_si256, _mm256_inserti128_si256, _mm256_loadu_ps,
     _mm256_loadu_si256, _mm256_maskstore_epi32, _mm256_permute2f128_ps, _mm256_permute4x64_epi64, _mm256_set1_epi32,
     _mm256_setr_epi32, _mm256_shuffle_ps, _mm256_storeu_ps, _mm256_storeu_si256, _mm256_unpackhi_ps,
-    _mm256_unpacklo_ps, _mm512_castps512_ps256, _mm512_extractf32x8_ps, _mm512_loadu_ps, _mm512_permutex2var_ps,
-    _mm512_permutexvar_ps, _mm512_setr_epi32, _mm512_shuffle_ps, _mm512_storeu_ps, _mm512_unpackhi_ps,
-    _mm512_unpacklo_ps,
+    _mm256_unpacklo_ps, _mm512_castps512_ps256, _mm512_extractf32x8_ps, _mm512_loadu_ps, _mm512_loadu_si512,
+    _mm512_mask_storeu_epi32, _mm512_permutex_epi64, _mm512_permutex2var_ps, _mm512_permutexvar_ps, _mm512_setr_epi32,
+    _mm512_shuffle_ps, _mm512_storeu_ps, _mm512_storeu_si512, _mm512_unpackhi_ps, _mm512_unpacklo_ps,
 };
 
 /// The least lanes of a vector on x86-64: processors have AVX2.
 #[cfg(target_arch = "x86_64")]
 const EIGHT: usize = 8;
+/// The lanes of a vector of AVX-512.
+#[cfg(target_arch = "x86_64")]
+const SIXTEEN: usize = 16;
 /// Bytes of a cache line.
 #[cfg(target_arch = "x86_64")]
 const CACHE_LINE: usize = 64;
@@ -36,6 +41,29 @@ pub struct ExportTarget<'a> {
     written: [*mut u64; 4],
     /// The rows of channels, which have as many dwords as wavefronts have lanes.
     rows: [*const u32; 4],
+}
+
+/// Four quads side by side each, whose elements are contiguous.
+#[cfg(target_arch = "x86_64")]
+struct QuadLines<'a> {
+    first: *mut u8,
+    tiles: &'a Tiles,
+    /// Offsets of columns and rows, from the first ones on.
+    columns: &'a [u32],
+    rows: &'a [u32],
+    /// Columns and rows from one to the next.
+    steps: [usize; 2],
+    count: usize,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl QuadLines<'_> {
+    /// The first element of four quads.
+    #[inline(always)]
+    fn at(&self, n: usize) -> *mut u8 {
+        let [right, down] = self.steps;
+        self.first.wrapping_add(self.tiles.folded(self.columns[right * n], self.rows[down * n]) as usize)
+    }
 }
 
 impl Native {
@@ -100,7 +128,31 @@ impl<'a> ExportTarget<'a> {
     /// Whether lanes are pairs of quads that are loaded and stored together: [`Self::pairs`].
     #[inline(always)]
     fn stores_pairs(&self, places: &Places) -> bool {
-        places.order != LaneShape::Any && matches!(self.output.pairs, Pairs::Block | Pairs::Rows)
+        places.order != LaneShape::Any && matches!(self.output.pairs, Pairs::Line | Pairs::Block | Pairs::Rows)
+    }
+
+    /// The places of each four quads side by side. Arrays as [`Pairs::Line`] describes them; quads as in [`Self::pairs`]. `None`: a place lies outside.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn lines(&self, places: &Places) -> Option<QuadLines<'_>> {
+        let array = &self.output.array;
+        let tiles = array.tiles.as_ref()?;
+        let [i, j] = places.from().map(|from| from as usize);
+        let count = places.lanes / 16;
+        // QuadLines are one below the other in tiles, side by side elsewhere.
+        let [right, down] = if places.order == LaneShape::Tile { [0, 2] } else { [8, 0] };
+        let (columns, rows) = (tiles.columns.get(i..)?, tiles.rows.get(j..)?);
+        let last = count.checked_sub(1)?;
+        let is_inside = right * last < columns.len() && down * last < rows.len();
+        let first = array.bytes.as_ptr().cast::<u8>().cast_mut();
+        is_inside.then_some(QuadLines { first, tiles, columns, rows, steps: [right, down], count })
+    }
+
+    /// Whether [`Self::lines`] are all of a wavefront.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn stores_lines(&self, places: &Places) -> bool {
+        self.output.pairs == Pairs::Line && places.lanes.is_multiple_of(16) && places.from()[0].is_multiple_of(8)
     }
 
     /// The places of the lanes of each two quads side by side, by the number of the first lane: of the upper row, and of the lower one. Arrays as [`Pairs`] describes them; quads are side by
@@ -175,7 +227,7 @@ impl<'a> ExportTarget<'a> {
     #[inline(always)]
     pub fn prefetch(&self, places: &Places) {
         #[cfg(target_arch = "x86_64")]
-        if places.order == LaneShape::Strip && matches!(self.output.pairs, Pairs::Block | Pairs::Rows) {
+        if places.order == LaneShape::Strip && matches!(self.output.pairs, Pairs::Line | Pairs::Block | Pairs::Rows) {
             let array = &self.output.array;
             let first = array.bytes.as_ptr().cast::<u8>();
             let [i, j] = places.from().map(|from| from as usize);
@@ -224,6 +276,17 @@ impl<'a> ExportTarget<'a> {
             }
             return;
         }
+        #[cfg(target_arch = "x86_64")]
+        if width == SIXTEEN
+            && self.stores_lines(places)
+            && let Some(lines) = self.lines(places)
+        {
+            for n in 0..lines.count {
+                // SAFETY: as below; the row has as many dwords as there are lanes.
+                unsafe { load_line(lines.at(n), row.as_mut_ptr().add(16 * n)) };
+            }
+            return;
+        }
         for (lane, [upper, lower]) in self.pairs(places) {
             #[cfg(target_arch = "x86_64")]
             if width >= EIGHT {
@@ -244,6 +307,17 @@ impl<'a> ExportTarget<'a> {
     #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "only x86-64 has these instructions"))]
     #[inline(always)]
     unsafe fn store_pairs(&self, width: usize, places: &Places, lanes: u64, row: *const u32) {
+        #[cfg(target_arch = "x86_64")]
+        if width == SIXTEEN
+            && self.stores_lines(places)
+            && let Some(lines) = self.lines(places)
+        {
+            for n in 0..lines.count {
+                // SAFETY: as below.
+                unsafe { store_line(lines.at(n), row.add(16 * n), (lanes >> (16 * n)) as u16) };
+            }
+            return;
+        }
         for (lane, [upper, lower]) in self.pairs(places) {
             let marks = lanes >> lane & 0xff;
             #[cfg(target_arch = "x86_64")]
@@ -460,6 +534,33 @@ unsafe fn store_sixteen<const N: usize>([upper, lower]: [*mut f32; 2], from: [*c
 unsafe fn in_rows(lanes: __m256i) -> __m256i {
     // SAFETY: as of `store_eight`.
     unsafe { _mm256_permute4x64_epi64::<0b11_01_10_00>(lanes) }
+}
+
+/// Stores elements of 4 bytes of four quads side by side, which are contiguous ([`Pairs::Line`]), in the marked lanes.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn store_line(to: *mut u8, row: *const u32, marks: u16) {
+    // SAFETY: as of `store_sixteen`.
+    unsafe {
+        let elements = _mm512_permutex_epi64::<0b11_01_10_00>(_mm512_loadu_si512(row.cast()));
+        if marks == u16::MAX {
+            _mm512_storeu_si512(to.cast(), elements);
+        } else if marks != 0 {
+            let marked = marks & 0xc3c3 | (marks & 0x0c0c) << 2 | (marks & 0x3030) >> 2;
+            _mm512_mask_storeu_epi32(to.cast(), marked, elements);
+        }
+    }
+}
+
+/// Loads them into a row.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn load_line(from: *const u8, row: *mut u32) {
+    // SAFETY: as of `store_sixteen`.
+    unsafe {
+        let elements = _mm512_loadu_si512(from.cast());
+        _mm512_storeu_si512(row.cast(), _mm512_permutex_epi64::<0b11_01_10_00>(elements));
+    }
 }
 
 /// Stores elements of 4 bytes of two quads side by side, in the marked lanes.
