@@ -30,6 +30,9 @@ use std::sync::OnceLock;
 /// fault does not, either.
 const MANY: u64 = 8 * PER_LAUNCH as u64;
 
+/// Rows of a tile.
+const TILE: i32 = 8;
+
 /// Pixels that wait for blending.
 const MOST_STAGED: i32 = 1 << 15;
 
@@ -341,14 +344,16 @@ impl Over<'_> {
             let first_row = (batch.first + n) as i32 * rows;
             let part = Rect { top: first_row, bottom: first_row + rows, ..within }.and(within);
             // Few staged colours, so that they stay in caches, and so that memory is bounded.
-            let strip = if batch.waits(n) { (MOST_STAGED / (part.right - part.left).max(1)).max(2) & !1 } else { rows };
+            let strip = if batch.waits(n) { (MOST_STAGED / (part.right - part.left).max(1)).max(TILE) } else { rows };
             let mut top = part.top & !1;
             while top < part.bottom {
-                let part = Rect { top, bottom: top + strip, ..part }.and(part);
+                // Strips end where tiles do.
+                let bottom = (top + strip) & -TILE;
+                let part = Rect { top, bottom, ..part }.and(part);
                 if !batch.band(number, part, n)? {
                     self.quads(batch, number, part, early)?;
                 }
-                top += strip;
+                top = bottom;
             }
         }
         Ok(())

@@ -131,23 +131,33 @@ impl Surface<'_> {
         let has_tiles = self.layout.mode != ArrayMode::Linear && spans.len() >= TILE as usize;
         let found = self.tiles.get().filter(|_| has_tiles).cloned();
         let runs = found.as_ref().map_or(&[][..], |found| found.runs.get_or_init(|| self.runs()));
+        let mut starts = Vec::new();
         strips(top, spans, !runs.is_empty(), |Strip { y, spans, tiles }| {
-            for x in (tiles[0]..tiles[1]).step_by(TILE as usize) {
-                // Tiles lie in an order that processors do not foresee.
-                let soon = x + AHEAD * TILE;
-                for of in runs.iter().filter(|_| soon < tiles[1]) {
-                    self.each_run(of, [soon, y], layer, |bytes, at, length| prefetch(bytes, at, length));
-                }
-                for of in runs {
-                    self.each_run(of, [x, y], layer, |bytes, at, length| {
-                        if let Some(run) = bytes.get_mut(at..at.saturating_add(length)) {
+            for of in runs {
+                starts.clear();
+                let first = |x| self.place(x, y, layer, of.sample).unwrap_or(u64::MAX).wrapping_sub(self.first_byte);
+                starts.extend((tiles[0]..tiles[1]).step_by(TILE as usize).map(|x| first(x) as usize));
+                for &[at, length] in &of.runs {
+                    let (at, length, mut n) = (at as usize, length as usize, 0);
+                    while let Some(&start) = starts.get(n) {
+                        // Tiles lie in an order that processors do not foresee.
+                        if let Some(soon) = starts.get(n + AHEAD as usize) {
+                            prefetch(self.bytes, soon.saturating_add(at), length);
+                        }
+                        let follows = |(n, next): &(usize, &usize)| start.checked_add((n + 1) * length) == Some(**next);
+                        // Some are contiguous.
+                        let more = starts[n + 1..].iter().enumerate().take_while(follows).count();
+                        let begin = start.saturating_add(at);
+                        if let Some(run) = self.bytes.get_mut(begin..begin.saturating_add((more + 1) * length)) {
                             pattern.store(run);
                         }
-                    });
+                        n += more + 1;
+                    }
                 }
             }
             for (y, &[left, right]) in (y..).zip(spans) {
-                for part in [[left, right.min(tiles[0])], [left.max(tiles[1]), right]] {
+                let beside = [[left, right.min(tiles[0])], [left.max(tiles[1]), right]];
+                for part in beside.into_iter().filter(|[left, right]| left < right) {
                     if layer == 0 && self.layout.samples == 1 {
                         self.fill_row([part[0], y], part[1], &pattern);
                     } else {
@@ -170,15 +180,6 @@ impl Surface<'_> {
         let place = |row: u32| (of_layer + self.layout.bytes_of_rows(row)?).checked_sub(self.first_byte);
         let [begin, end] = [place(top)?, place(bottom)?].map(|place| place as usize);
         self.bytes.get_mut(begin..end)
-    }
-
-    /// Gives the bytes of the surface, and the beginning and length of each run of a tile.
-    fn each_run(&mut self, of: &Runs, [x, y]: [i32; 2], layer: u32, mut done: impl FnMut(&mut [u8], usize, usize)) {
-        let Some(first) = self.place(x, y, layer, of.sample) else { return };
-        let first = first.wrapping_sub(self.first_byte) as usize;
-        for &[at, length] in &of.runs {
-            done(self.bytes, first.saturating_add(at as usize), length as usize);
-        }
     }
 
     /// Stores a value in pixels of a row of layer 0, of one sample, up to the one before `right`.
