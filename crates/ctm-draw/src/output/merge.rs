@@ -10,6 +10,7 @@ mod planes;
 mod quads;
 mod rows;
 mod small;
+mod stencil;
 
 use self::lanes::LaneTest;
 pub(crate) use self::lanes::SampleDepths;

@@ -5,30 +5,14 @@
 
 use super::Merger;
 use super::planes::{NewDepths, PlaneTest};
+use super::stencil::{StencilTest, ways};
 use crate::lanes::{COLUMNS, LANES, Shape, Wide, bits, mask, widely};
 use crate::raster::QuadCoverage;
 use crate::setup::{DepthPlane, Depths, Setup, depth_bounds, limited};
-use crate::state::{Compare, DepthState, RasterState, StencilFace, StencilOp};
+use crate::state::{DepthState, RasterState, StencilFace, StencilOp};
 use crate::surface::depth::{DepthFormat, DepthKind};
 use crate::surface::fill::FillValue;
 use crate::surface::targets::OpenDepth;
-
-/// All bits for each way in which a new value can compare with the stored one, where the test passes then: less, equal, greater, and none of these.
-fn ways(compare: Compare) -> [u32; 4] {
-    let of = |new: f32| mask(compare.holds(&new, &1.0));
-    [of(0.0), of(1.0), of(2.0), of(f32::NAN)]
-}
-
-/// The stencil test and its operations.
-#[derive(Clone, Copy)]
-struct StencilTest {
-    mask: u32,
-    reference: u32,
-    ways: [u32; 4],
-    /// Where stencil fails, where depth fails, where both pass; each with its reference.
-    after: [(StencilOp, u32); 3],
-    written: u32,
-}
 
 /// What pixels of a face are tested for.
 #[derive(Clone, Copy)]
@@ -300,59 +284,6 @@ fn each<const BYTES: usize, const N: usize>(bytes: &mut [u8], mut tell: impl FnM
         Some(all) => all.iter_mut().enumerate().for_each(|(n, of)| tell(n, of)),
         None => all.iter_mut().enumerate().for_each(|(n, of)| tell(n, of)),
     }
-}
-
-impl StencilTest {
-    /// Takes away passes of lanes that fail, and changes the stencil of those that are marked.
-    #[inline(always)]
-    fn test<const HIGH: bool, const N: usize>(&self, dwords: &mut [u32; N], passes: &mut [u32; N], marked: &[u32; N]) {
-        let shift = if HIGH { 0 } else { 24 };
-        let [less, equal, greater, _] = self.ways;
-        let (mut stored, mut holds) = ([0; N], [0; N]);
-        for n in 0..N {
-            stored[n] = dwords[n] >> shift & 255;
-        }
-        for n in 0..N {
-            let (new, stored) = (self.reference.cast_signed(), (stored[n] & self.mask).cast_signed());
-            holds[n] = mask(new < stored) & less | mask(new == stored) & equal | mask(new > stored) & greater;
-        }
-        let [fail, depth_fail, pass] = &self.after;
-        let fail = after(fail.0, fail.1, &stored);
-        let depth_fail = after(depth_fail.0, depth_fail.1, &stored);
-        let pass = after(pass.0, pass.1, &stored);
-        for n in 0..N {
-            let both = passes[n] & holds[n];
-            let value = both & pass[n] | (holds[n] & !both) & depth_fail[n] | !holds[n] & fail[n];
-            let written = (self.written & marked[n]) << shift;
-            dwords[n] = dwords[n] & !written | value << shift & written;
-            passes[n] = both;
-        }
-    }
-}
-
-/// Stencil values after an operation.
-#[inline(always)]
-fn after<const N: usize>(op: StencilOp, reference: u32, stored: &[u32; N]) -> [u32; N] {
-    match op {
-        StencilOp::Keep => *stored,
-        StencilOp::Zero => [0; N],
-        StencilOp::Replace => [reference; N],
-        StencilOp::IncrementClamp => each_value(stored, |s| if s < 255 { s + 1 } else { 255 }),
-        StencilOp::DecrementClamp => each_value(stored, |s| if s > 0 { s - 1 } else { 0 }),
-        StencilOp::Invert => each_value(stored, |s| !s & 255),
-        StencilOp::IncrementWrap => each_value(stored, |s| (s + 1) & 255),
-        StencilOp::DecrementWrap => each_value(stored, |s| s.wrapping_sub(1) & 255),
-    }
-}
-
-/// A function of each value. A loop alone becomes vectors: in a function for other vectors, compilers leave calls of closures as calls.
-#[inline(always)]
-fn each_value<const N: usize>(of: &[u32; N], change: impl Fn(u32) -> u32) -> [u32; N] {
-    let mut changed = *of;
-    for value in &mut changed {
-        *value = change(*value);
-    }
-    changed
 }
 
 /// Depths of the pixels of a piece, ready to be tested.
@@ -642,6 +573,7 @@ impl Merger<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::Compare;
 
     /// Truth: the same tests of one sample, as the state's functions say.
     #[test]
