@@ -5,7 +5,7 @@ use ctm_exec::Interp;
 use ctm_exec::r700::texture::needs_no_resource;
 use ctm_image::r700::gfd::header::{HeaderLayout, PIXEL, VERTEX, VariableKind, WordMeaning};
 use ctm_image::r700::gfd::{NewProgram, NewVariable};
-use ctm_image::r700::registers::{self, PsInControl0, VsOutConfig};
+use ctm_image::r700::registers::{self, PsInControl0, Register, VsOutConfig};
 use ctm_image::r700::{ExtractedProgram, RegisterValue, ShaderStage};
 use ctm_isa::r700::inst::{Cf, ClauseBody, Fetch};
 use ctm_isa::r700::ops::KcacheMode;
@@ -117,7 +117,7 @@ struct StageRow {
     start: &'static str,
     layout: &'static HeaderLayout,
     banks: &'static str,
-    sizes: &'static str,
+    sizes: &'static Register,
     /// The number of the stage's first resource.
     resources: u32,
 }
@@ -128,7 +128,7 @@ static VERTEX_ROW: StageRow = StageRow {
     start: "SQ_PGM_START_VS",
     layout: &VERTEX,
     banks: "ALU_CONST_CACHE_VS_0",
-    sizes: "ALU_CONST_BUFFER_SIZE_VS",
+    sizes: registers::row("ALU_CONST_BUFFER_SIZE_VS"),
     resources: 160,
 };
 static PIXEL_ROW: StageRow = StageRow {
@@ -137,7 +137,7 @@ static PIXEL_ROW: StageRow = StageRow {
     start: "SQ_PGM_START_PS",
     layout: &PIXEL,
     banks: "ALU_CONST_CACHE_PS_0",
-    sizes: "ALU_CONST_BUFFER_SIZE_PS",
+    sizes: registers::row("ALU_CONST_BUFFER_SIZE_PS"),
     resources: 0,
 };
 
@@ -187,9 +187,10 @@ impl Bound<'_> {
 
     /// The registers that a container stores for the stage. Lists are as long as other registers say.
     fn stored(&self, row: &StageRow) -> Vec<RegisterValue> {
-        let exports =
-            VsOutConfig::decode(self.registers.named("SPI_VS_OUT_CONFIG", 0)).map_or(0, |c| c.vs_export_count);
-        let inputs = PsInControl0::decode(self.registers.named("SPI_PS_IN_CONTROL_0", 0)).map_or(0, |c| c.num_interp);
+        let exports = VsOutConfig::decode(self.registers.named(const { registers::row("SPI_VS_OUT_CONFIG") }, 0))
+            .map_or(0, |c| c.vs_export_count);
+        let inputs = PsInControl0::decode(self.registers.named(const { registers::row("SPI_PS_IN_CONTROL_0") }, 0))
+            .map_or(0, |c| c.num_interp);
         let mut out = Vec::new();
         for (_, part) in row.layout.words() {
             let WordMeaning::Register(register, n) = part else { continue };

@@ -224,7 +224,7 @@ impl Covered {
                 }
             }
         } else {
-            // The lower half of a block's lanes is its two upper rows.
+            // Every other eight lanes of a block are two of its rows.
             let pairs_of = |lanes: u32| [0, 8].into_iter().filter(move |pair| lanes >> pair & 0x00ff_00ff != 0);
             let all = whole(rect);
             for y in (all.top..all.bottom).step_by(ROWS as usize) {
