@@ -150,7 +150,7 @@ pub(crate) use wide;
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) trait Wide: Sized {
     type Out;
-    #[allow(dead_code, reason = "vectors have one width")]
+    #[allow(dead_code, reason = "only x86-64 has several widths")]
     const TAKES_AVX512: bool = false;
     fn run<const FMA: bool>(self) -> Self::Out;
 }

@@ -154,6 +154,11 @@ mod tests {
         write(address, &[7]).unwrap();
         // Written where the compiler does not see it.
         assert_eq!(read(address, 1), Ok(vec![7]));
+        // The kernel copies memory that is on no stack.
+        let mut elsewhere = vec![3u8, 4];
+        let place = elsewhere.as_mut_ptr().expose_provenance() as u64;
+        write(place + 1, &[5]).unwrap();
+        assert_eq!(read(place, 2), Ok(vec![3, 5]));
         for bad in [0, 8, u64::MAX - 3] {
             assert_eq!(read(bad, 4), Err(libc::EFAULT), "{bad}");
             assert_eq!(write(bad, &[1]), Err(libc::EFAULT), "{bad}");

@@ -50,7 +50,7 @@ mod tests {
         let own = process_id();
         assert_eq!(own, std::process::id());
         assert_eq!(process_id(), own);
-        // SAFETY: the child calls nothing but what it is allowed to after a fork.
+        // SAFETY: the child reads its number and ends; both are allowed after a fork.
         let child = unsafe { libc::fork() };
         if child == 0 {
             let is_new = process_id() != own && process_id() == std::process::id();

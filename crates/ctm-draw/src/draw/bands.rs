@@ -11,7 +11,7 @@ mod tiles;
 
 use self::apart::Apart;
 use self::batch::Batch;
-use self::tiles::{LeastPixels, WaitingParts};
+use self::tiles::{LeastPixels, SIDE, WaitingParts};
 use crate::draw::ready::Ready;
 use crate::output::merge::Merger;
 use crate::pixel::band::{self, Hidden};
@@ -29,9 +29,6 @@ use std::sync::OnceLock;
 /// The approximate number of quads from which on bands are drawn by themselves. It does not depend on the number of threads, so the state after a
 /// fault does not, either.
 const MANY: u64 = 8 * PER_LAUNCH as u64;
-
-/// Rows of a tile.
-const TILE: i32 = 8;
 
 /// Pixels that wait for blending.
 const MOST_STAGED: i32 = 1 << 15;
@@ -344,11 +341,11 @@ impl Over<'_> {
             let first_row = (batch.first + n) as i32 * rows;
             let part = Rect { top: first_row, bottom: first_row + rows, ..within }.and(within);
             // Few staged colours, so that they stay in caches, and so that memory is bounded.
-            let strip = if batch.waits(n) { (MOST_STAGED / (part.right - part.left).max(1)).max(TILE) } else { rows };
+            let strip = if batch.waits(n) { (MOST_STAGED / (part.right - part.left).max(1)).max(SIDE) } else { rows };
             let mut top = part.top & !1;
             while top < part.bottom {
                 // Strips end where tiles do.
-                let bottom = (top + strip) & -TILE;
+                let bottom = (top + strip) & -SIDE;
                 let part = Rect { top, bottom, ..part }.and(part);
                 if !batch.band(number, part, n)? {
                     self.quads(batch, number, part, early)?;

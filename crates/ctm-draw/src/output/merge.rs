@@ -1,6 +1,7 @@
 //! What becomes of a pixel's colours: kill, alpha test, coverage, depth and stencil, blending, storing. Tests of many pixels at once: `merge/lanes.rs`; rows of
 //! colours: `merge/rows.rs`.
 
+mod compare;
 mod copies;
 mod epilogues;
 mod fills;

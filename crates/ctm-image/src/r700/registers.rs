@@ -522,7 +522,7 @@ pub fn named(name: &str) -> Option<&'static Register> {
 /// The row of this name, without a number, for constants.
 ///
 /// # Panics
-/// There is none.
+/// No register has this name: a constant with it does not compile.
 #[must_use]
 pub const fn row(name: &str) -> &'static Register {
     let (wanted, mut i) = (name.as_bytes(), 0);

@@ -1,7 +1,7 @@
 //! Rules on packets: the kernel's checks of each.
 
 use super::checker::{Checker, Placed};
-use crate::execute::{BufferWords, Registers, VALID_BUFFER, VALID_TEXTURE, is_relocated, kind_of};
+use crate::execute::{BufferWords, Registers, VALID_BUFFER, VALID_TEXTURE, follows_base, is_relocated, kind_of};
 use crate::packets::r700::{DrawIndexImmd, DrawIndexImmdBe, EventWrite, StrmoutBaseUpdate};
 use crate::packets::words::{DataSelect, EventType, OffsetSource, PredicateOp, PredicationControl};
 use crate::packets::{Command, Kind};
@@ -70,14 +70,6 @@ fn not_copied(offset: u32) -> Option<&'static str> {
     let name = registers::name(offset);
     let tracked = among(TRACKED) || TRACKED_NAMES.contains(&name.as_str()) || name.ends_with("_RING_ITEMSIZE");
     (tracked || is_relocated(offset)).then_some("the kernel keeps track of its value")
-}
-
-/// Registers that take the address of their target's base where no relocation follows them.
-fn follows_base(offset: u32) -> Option<u32> {
-    let n = colour::CB_COLOR0_TILE::REGISTER
-        .index_at(offset)
-        .or_else(|| colour::CB_COLOR0_FRAG::REGISTER.index_at(offset))?;
-    Some(colour::CB_COLOR0_BASE::REGISTER.at(n))
 }
 
 /// Kinds of registers, by the things that a write takes besides the value.

@@ -5,7 +5,7 @@ use super::device::{Device, Placed};
 use super::joins::leaves_draws;
 use super::memory::GpuMemory;
 use super::outline::{DrawCall, IndexSource};
-use super::registers::{is_relocated, plain_from};
+use super::registers::{follows_base, is_relocated, plain_from};
 use crate::Error;
 use crate::packets::r700::{
     CopyDw, CpDma, DrawIndexImmd, DrawIndexImmdBe, EventWrite, EventWriteEop, SetPredication, StrmoutBufferUpdate,
@@ -13,7 +13,7 @@ use crate::packets::r700::{
 };
 use crate::packets::words::{DataSelect, EventType, OffsetSource, PredicateOp, PredicationControl, WaitFunction};
 use crate::packets::{Command, Kind};
-use crate::registers::{RESOURCES, SAMPLERS, colour, resource, vgt};
+use crate::registers::{RESOURCES, SAMPLERS, resource, vgt};
 use crate::table::{in_256, join, little_endian};
 use ctm_draw::Counts;
 
@@ -181,9 +181,7 @@ impl Device {
                 continue;
             }
             n += 1;
-            let is_compression = [colour::CB_COLOR0_TILE::REGISTER, colour::CB_COLOR0_FRAG::REGISTER];
-            let is_compression = is_compression.iter().any(|row| row.index_at(offset).is_some());
-            if is_compression && !placed.has_relocation() {
+            if follows_base(offset).is_some() && !placed.has_relocation() {
                 // Compression without a relocation is at its target's address; nothing is compressed here.
                 self.set(offset, value);
             } else if is_relocated(offset) {

@@ -25,17 +25,24 @@ static RELOCATED: LazyLock<Vec<bool>> = LazyLock::new(|| {
 
 /// The number of registers from each dword on whose writes take nothing but their values: no relocation, and they are no actions.
 static PLAIN: LazyLock<Vec<u32>> = LazyLock::new(|| {
-    let compression = [colour::CB_COLOR0_TILE::REGISTER, colour::CB_COLOR0_FRAG::REGISTER];
     let mut plain = vec![0; END as usize / 4];
     let mut count = 0;
     for (dword, plain) in plain.iter_mut().enumerate().rev() {
         let offset = 4 * dword as u32;
-        let is_compression = compression.iter().any(|row| row.index_at(offset).is_some());
-        count = if is_compression || is_relocated(offset) || Registers::acts(offset) { 0 } else { count + 1 };
+        let is_special = follows_base(offset).is_some() || is_relocated(offset) || Registers::acts(offset);
+        count = if is_special { 0 } else { count + 1 };
         *plain = count;
     }
     plain
 });
+
+/// Registers that take the address of their target's base where no relocation follows them.
+pub(crate) fn follows_base(offset: u32) -> Option<u32> {
+    let n = colour::CB_COLOR0_TILE::REGISTER
+        .index_at(offset)
+        .or_else(|| colour::CB_COLOR0_FRAG::REGISTER.index_at(offset))?;
+    Some(colour::CB_COLOR0_BASE::REGISTER.at(n))
+}
 
 /// The number of registers from an offset on whose writes take nothing but their values.
 pub(super) fn plain_from(offset: u32) -> usize {

@@ -7,7 +7,7 @@ use ctm_exec::r700::LaunchPart;
 use std::ops::Range;
 
 /// Columns and rows of a tile.
-const SIDE: i32 = LaunchPart::SIDE as i32;
+pub(super) const SIDE: i32 = LaunchPart::SIDE as i32;
 
 /// Pixels that a piece has to have to be a part: with fewer, quads take less time, as a wavefront of a tile runs for all of its lanes.
 #[derive(Clone, Copy)]

@@ -4,8 +4,9 @@
 //! [`DepthFormat::quantised`] and [`StencilFace::after`].
 
 use super::Merger;
-use super::planes::{NewDepths, PlaneTest};
-use super::stencil::{StencilTest, ways};
+use super::compare::{Ways, compared, compared_floats, ways};
+use super::planes::{NewDepths, PlaneTest, fraction};
+use super::stencil::StencilTest;
 use crate::lanes::{COLUMNS, LANES, Shape, Wide, bits, mask, widely};
 use crate::raster::QuadCoverage;
 use crate::setup::{DepthPlane, Depths, Setup, depth_bounds, limited};
@@ -23,7 +24,7 @@ pub(super) struct LaneTest {
     turn: u32,
     /// The bits of depth in the first dword.
     field: u32,
-    ways: [u32; 4],
+    ways: Ways,
     written: u32,
     /// Depth counts for nothing: every one passes, and none is written.
     ignores_depth: bool,
@@ -139,25 +140,19 @@ impl LaneTest {
     /// Depths as they are stored.
     #[inline(always)]
     pub(super) fn quantised<const N: usize>(&self, depths: &[f64; N], range: [f32; 2]) -> [u32; N] {
-        let mut new = [0; N];
+        let (mut new, bounds) = ([0; N], self.bounds(range));
         match self.kind {
             DepthKind::Fraction(_) => {
-                let bounds = self.bounds(range);
-                let scale = f64::from(self.field);
-                // Sums with it are whole numbers, which are the low bits of the sum.
-                let whole = (1u64 << 52) as f64;
                 for (new, &depth) in new.iter_mut().zip(depths) {
-                    *new = (limited(depth, bounds) * scale + whole).to_bits() as u32;
+                    *new = fraction(limited(depth, bounds), self.field);
                 }
             }
             DepthKind::Float24 => {
-                let bounds = depth_bounds(range);
                 for (new, &depth) in new.iter_mut().zip(depths) {
                     *new = DepthFormat::X8D24Float.quantised(limited(depth, bounds));
                 }
             }
             DepthKind::Float32 => {
-                let bounds = depth_bounds(range);
                 for (new, &depth) in new.iter_mut().zip(depths) {
                     *new = (limited(depth, bounds) as f32).to_bits();
                 }
@@ -186,18 +181,13 @@ impl LaneTest {
     ) -> u32 {
         let mut passes = [u32::MAX; N];
         if !self.ignores_depth {
-            let [less, equal, greater, none] = self.ways;
             if self.kind == DepthKind::Float32 {
                 for n in 0..N {
-                    let (new, stored) = (f32::from_bits(new[n]), f32::from_bits(low[n]));
-                    let [is_less, is_equal, is_greater] = [new < stored, new == stored, new > stored].map(mask);
-                    let is_none = !(is_less | is_equal | is_greater);
-                    passes[n] = is_less & less | is_equal & equal | is_greater & greater | is_none & none;
+                    passes[n] = compared_floats(f32::from_bits(new[n]), f32::from_bits(low[n]), self.ways);
                 }
             } else {
                 for n in 0..N {
-                    let (new, stored) = (new[n].cast_signed(), (low[n] & self.field).cast_signed());
-                    passes[n] = mask(new < stored) & less | mask(new == stored) & equal | mask(new > stored) & greater;
+                    passes[n] = compared(new[n].cast_signed(), (low[n] & self.field).cast_signed(), self.ways);
                 }
             }
         }
@@ -618,12 +608,22 @@ mod tests {
             let mut bytes: Vec<u8> = stored.iter().flat_map(|bits| bits.to_le_bytes()[..size].to_vec()).collect();
             let marked = 0xf0f3_5a7fu32.rotate_left(case as u32);
             let mut by_quads = bytes.clone();
+            let mut by_sums = [bytes.clone(), bytes.clone()];
             let passed = test.test_bytes(&mut bytes, &test.quantised(&depths, range), marked);
             let of_quads = by_quads.chunks_exact_mut(4 * size).zip(depths.as_chunks::<4>().0).enumerate();
             let of_quads = of_quads.fold(0, |all, (n, (bytes, depths))| {
                 let passed = test.test_bytes(bytes, &test.quantised(depths, range), marked >> (4 * n) & 15);
                 all | passed << (4 * n)
             });
+            let [whole, quads] = &mut by_sums;
+            let passed_by_sums = test.test_sums(whole, (-0.0, &depths), range, marked);
+            let sums_of_quads = quads.chunks_exact_mut(4 * size).zip(depths.as_chunks::<4>().0).enumerate();
+            let sums_of_quads = sums_of_quads.fold(0, |all, (n, (bytes, depths))| {
+                all | test.test_sums(bytes, (-0.0, depths), range, marked >> (4 * n) & 15) << (4 * n)
+            });
+            for (passed_so, after) in [passed_by_sums, sums_of_quads].into_iter().zip(&by_sums) {
+                assert_eq!((passed_so, after), (passed, &bytes), "{format:?}, {state:?}, {range:?}");
+            }
             assert_eq!((passed, &bytes), (of_quads, &by_quads), "{format:?}, {state:?}, {range:?}");
             let (mut expected, mut after) = (0, Vec::new());
             for (n, bits) in stored.into_iter().enumerate() {

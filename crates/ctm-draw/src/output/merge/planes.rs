@@ -1,5 +1,6 @@
 //! Depths of lanes against stored ones, without stencil: one loop from the plane to the store, whose values stay in registers.
 
+use super::compare::{Ways, compared, compared_floats};
 use crate::lanes::{bits, mask};
 use crate::setup::limited;
 
@@ -21,22 +22,18 @@ pub(super) struct PlaneTest {
     pub(super) is_turned: bool,
     /// The bits of depth in the first dword, turned back.
     pub(super) field: u32,
-    /// All bits for each way in which a new value can compare with the stored one, where the test passes then: less, equal, greater, and none of these.
-    pub(super) ways: [u32; 4],
+    pub(super) ways: Ways,
     /// The bits of depth that are written.
     pub(super) written: u32,
 }
 
-/// Each lane's own bit.
-const BITS: [u32; 32] = {
-    let mut bits = [0; 32];
-    let mut lane = 0;
-    while lane < 32 {
-        bits[lane] = 1 << lane;
-        lane += 1;
-    }
-    bits
-};
+/// A depth of 0 to 1 as a fraction, whose largest value is `most`.
+#[inline(always)]
+pub(super) fn fraction(depth: f64, most: u32) -> u32 {
+    // Sums with it are whole numbers, which are the low bits of the sum.
+    const WHOLE: f64 = (1u64 << 52) as f64;
+    (depth * f64::from(most) + WHOLE).to_bits() as u32
+}
 
 /// Bytes of elements, the first of which hold the dword of depth, turned by 8 bits or not.
 trait DepthBytes: Copy {
@@ -104,27 +101,20 @@ impl PlaneTest {
         [u8; BYTES]: DepthBytes,
     {
         let stored = bytes.as_chunks_mut::<BYTES>().0.first_chunk_mut::<N>()?;
-        let Self { field, ways: [less, equal, greater, none], written, .. } = *self;
+        let Self { field, ways, written, .. } = *self;
         let NewDepths { first, steps, bounds } = *new;
-        let scale = f64::from(field);
-        // Sums with it are whole numbers, which are the low bits of the sum.
-        let whole = (1u64 << 52) as f64;
         let mut passes = [0; N];
         for n in 0..N {
             let depth = limited(first + steps[n], bounds);
             let element = stored[n].dword();
             let old = if TURNED { element.rotate_right(8) } else { element };
-            let is_marked = mask(marked & BITS[n] != 0);
+            let is_marked = mask(marked & 1 << n != 0);
             let (new, passed) = if FLOAT {
                 let new = depth as f32;
-                let old = f32::from_bits(old);
-                let [is_less, is_equal, is_greater] = [mask(new < old), mask(new == old), mask(new > old)];
-                let is_none = !(is_less | is_equal | is_greater);
-                (new.to_bits(), is_less & less | is_equal & equal | is_greater & greater | is_none & none)
+                (new.to_bits(), compared_floats(new, f32::from_bits(old), ways))
             } else {
-                let new = (depth * scale + whole).to_bits() as u32;
-                let (signed, old) = (new.cast_signed(), (old & field).cast_signed());
-                (new, mask(signed < old) & less | mask(signed == old) & equal | mask(signed > old) & greater)
+                let new = fraction(depth, field);
+                (new, compared(new.cast_signed(), (old & field).cast_signed(), ways))
             };
             passes[n] = passed & is_marked;
             let written = passes[n] & written;

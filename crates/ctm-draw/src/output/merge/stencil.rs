@@ -1,20 +1,14 @@
 //! The stencil test and its operations, for lanes of one sample each.
 
-use crate::lanes::mask;
-use crate::state::{Compare, StencilOp};
-
-/// All bits for each way in which a new value can compare with the stored one, where the test passes then: less, equal, greater, and none of these.
-pub(super) fn ways(compare: Compare) -> [u32; 4] {
-    let of = |new: f32| mask(compare.holds(&new, &1.0));
-    [of(0.0), of(1.0), of(2.0), of(f32::NAN)]
-}
+use super::compare::{Ways, compared};
+use crate::state::StencilOp;
 
 /// The stencil test and its operations.
 #[derive(Clone, Copy)]
 pub(super) struct StencilTest {
     pub(super) mask: u32,
     pub(super) reference: u32,
-    pub(super) ways: [u32; 4],
+    pub(super) ways: Ways,
     /// Where stencil fails, where depth fails, where both pass; each with its reference.
     pub(super) after: [(StencilOp, u32); 3],
     pub(super) written: u32,
@@ -30,14 +24,13 @@ impl StencilTest {
         marked: &[u32; N],
     ) {
         let shift = if HIGH { 0 } else { 24 };
-        let [less, equal, greater, _] = self.ways;
         let (mut stored, mut holds) = ([0; N], [0; N]);
         for n in 0..N {
             stored[n] = dwords[n] >> shift & 255;
         }
         for n in 0..N {
             let (new, stored) = (self.reference.cast_signed(), (stored[n] & self.mask).cast_signed());
-            holds[n] = mask(new < stored) & less | mask(new == stored) & equal | mask(new > stored) & greater;
+            holds[n] = compared(new, stored, self.ways);
         }
         let [fail, depth_fail, pass] = &self.after;
         let fail = after(fail.0, fail.1, &stored);
