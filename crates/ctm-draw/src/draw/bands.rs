@@ -142,7 +142,8 @@ impl<'a, 't> Bands<'a, 't> {
             if self.one_thread {
                 self.mergers.iter_mut().enumerate().map(band).collect()
             } else {
-                self.mergers.par_iter_mut().enumerate().map(band).collect()
+                // Bands differ in their work, so threads take them one by one.
+                self.mergers.par_iter_mut().enumerate().with_max_len(1).map(band).collect()
             }
         };
         for shaded in done {
