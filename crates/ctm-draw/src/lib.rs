@@ -49,5 +49,6 @@ pub mod vertex;
 pub use draw::{Drawn, Ending, Fragment, SampleTest, Stored, clear_colour, clear_depth, draw, draw_watched};
 pub use setup::Outline;
 pub use state::{Counts, DrawError, Funnel, LaunchNotice, Loss, LossUnit, Lost, Note, Notice, Options};
+pub use surface::cleared::FastClear;
 pub use surface::targets::{ColourTarget, DepthTarget, StreamBuffer, TargetError, Targets};
 pub use surface::{console, depth, format, layout, levels};

@@ -381,6 +381,7 @@ pub(crate) fn create_dumb(call: &mut Call<'_>) -> Answer {
 pub(crate) fn map_dumb(call: &mut Call<'_>) -> Answer {
     let handle = call.argument.u32(0);
     let offset = call.space.table(|table| {
+        table.store_clears(call.space, handle);
         let buffer = table.get_mut(handle)?;
         buffer.is_mapped();
         Some(buffer.offset)
@@ -424,7 +425,11 @@ fn viewer() -> Option<&'static SharedPicture> {
 
 /// Red, green and blue of a framebuffer's pixels.
 fn picture(call: &Call<'_>, of: Framebuffer) -> Result<Vec<u8>, String> {
-    let buffer = call.space.table(|table| table.get(of.handle).copied()).ok().flatten().ok_or("its buffer is gone")?;
+    let buffer = call.space.table(|table| {
+        table.store_clears(call.space, of.handle);
+        table.get(of.handle).copied()
+    });
+    let buffer = buffer.ok().flatten().ok_or("its buffer is gone")?;
     let exported = prime::at(call.file, buffer.offset);
     let tiling = exported.and_then(|(_, exported)| prime::tiling(&exported).ok()).map_or(buffer.tiling, |of| of.0);
     let mapped = call.space.bytes(buffer.offset, buffer.size).map_err(|e| e.to_string())?;

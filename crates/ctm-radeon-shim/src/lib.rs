@@ -36,6 +36,7 @@
 mod call;
 mod card;
 mod chunks;
+mod clears;
 mod client;
 mod directory;
 mod display;

@@ -1,6 +1,7 @@
 //! Checks and executes submissions: a device of `ctm-radeon` for each process.
 
 use crate::chunks::Chunks;
+use crate::clears::Clears;
 use crate::settings::{report, settings};
 use crate::space::{FileId, Space};
 use crate::table::Buffer;
@@ -8,7 +9,7 @@ use ctm::EngineKind;
 use ctm_isa::diag::Severity;
 use ctm_radeon::Relocation;
 use ctm_radeon::check::{Finding, check_for, rule};
-use ctm_radeon::execute::{BufferId, Device, DrawOptions, GpuMemory, Next, Notes, told_note};
+use ctm_radeon::execute::{BufferId, Device, DrawOptions, FastClear, GpuMemory, Next, Notes, told_note};
 use ctm_radeon::packets::Packets;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -80,10 +81,11 @@ impl ProcessMachine {
         (space, file): (&Space, FileId),
         chunks: &Chunks,
         (buffers, own): (&[Buffer], &[bool]),
+        clears: &mut Clears,
     ) -> Result<u64, String> {
         let chip = settings().chip.streams();
-        let mut memory =
-            Memory::of(space, file, (buffers, own)).map_err(|e| format!("its buffers cannot be mapped: {e}"))?;
+        let mut memory = Memory::of(space, file, (buffers, own), clears)
+            .map_err(|e| format!("its buffers cannot be mapped: {e}"))?;
         let list = buffers.iter().zip(&chunks.relocations);
         let list: Vec<Relocation> = list
             .map(|(buffer, entry)| Relocation { handle: entry[0], base: buffer.offset, size: buffer.size })
@@ -188,28 +190,37 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
 }
 
 /// The buffers of a submission, each at its place in the memory file.
-struct Memory {
+struct Memory<'c> {
     /// Place and bytes, by place, and the buffer where streams of this process alone write it.
     parts: Vec<BufferPart>,
+    /// The serial numbers of the buffers.
+    serials: Vec<u64>,
+    /// Fast clears of all buffers of the file.
+    clears: &'c mut Clears,
 }
 
 /// See [`Memory`].
 type BufferPart = (u64, *mut [u8], Option<BufferId>);
 
 // SAFETY: the bytes are mapped until the submission has ended, and belong to no thread.
-unsafe impl Send for Memory {}
+unsafe impl Send for Memory<'_> {}
 // SAFETY: as above. The program makes the kernel the same promise as with a card: not to change memory that a running submission uses. Where it
 // breaks the promise, bytes change while they are read, and any value of a byte is valid: they hold no Rust values.
-unsafe impl Sync for Memory {}
+unsafe impl Sync for Memory<'_> {}
 
-impl Memory {
+impl<'c> Memory<'c> {
     /// The last part that begins at an address or before it.
     fn part(&self, address: u64) -> Option<BufferPart> {
         let at = self.parts.partition_point(|part| part.0 <= address).checked_sub(1)?;
         self.parts.get(at).copied()
     }
 
-    fn of(space: &Space, file: FileId, (buffers, own): (&[Buffer], &[bool])) -> std::io::Result<Self> {
+    fn of(
+        space: &Space,
+        file: FileId,
+        (buffers, own): (&[Buffer], &[bool]),
+        clears: &'c mut Clears,
+    ) -> std::io::Result<Self> {
         let mut parts = Vec::with_capacity(buffers.len());
         for (buffer, &is_own) in buffers.iter().zip(own) {
             let id = is_own.then_some([file.0, file.1, buffer.serial]);
@@ -217,7 +228,8 @@ impl Memory {
         }
         parts.sort_unstable_by_key(|part| part.0);
         parts.dedup_by_key(|part| part.0);
-        Ok(Self { parts })
+        let serials = buffers.iter().map(|buffer| buffer.serial).collect();
+        Ok(Self { parts, serials, clears })
     }
 
     /// The bytes of a range that lies in one buffer.
@@ -231,9 +243,19 @@ impl Memory {
     }
 }
 
-impl GpuMemory for Memory {
+impl GpuMemory for Memory<'_> {
     fn own_buffer(&self, address: u64, _: u64) -> Option<BufferId> {
         self.part(address)?.2
+    }
+
+    fn take_clears(&mut self) -> Vec<(u64, FastClear)> {
+        self.serials.iter().flat_map(|&serial| self.clears.take(serial)).collect()
+    }
+
+    fn keep_clear(&mut self, address: u64, clear: &FastClear) -> bool {
+        // Programs look at the memory of others.
+        let own = self.own_buffer(address, 0);
+        own.is_some_and(|[_, _, serial]| self.clears.keep(serial, address, clear))
     }
 
     fn bytes(&self, address: u64, length: u64) -> Option<&[u8]> {

@@ -143,6 +143,7 @@ fn errno() -> Errno {
 /// `ENOENT` for an unknown handle, or one that another process with this node has exported; the kernel's errors for files and descriptors.
 pub(crate) fn export(space: &Space, node: FileId, handle: u32) -> Result<OwnedFd, Errno> {
     space.table(|table| {
+        table.store_clears(space, handle);
         let buffer = table.get_mut(handle).ok_or(libc::ENOENT)?;
         if buffer.exported != 0 {
             let (_, exported) = at(node, buffer.offset).ok_or(libc::ENOENT)?;

@@ -235,6 +235,7 @@ fn gem_create(call: &mut Call<'_>) -> Answer {
 fn gem_mmap(call: &mut Call<'_>) -> Answer {
     let handle = call.argument.u32(0);
     let offset = call.space.table(|table| {
+        table.store_clears(call.space, handle);
         let buffer = table.get_mut(handle)?;
         buffer.is_mapped();
         Some(buffer.offset)

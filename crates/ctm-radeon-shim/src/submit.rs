@@ -3,7 +3,7 @@
 use crate::chunks::Chunks;
 use crate::process::Process;
 use crate::process_id::process_id;
-use crate::settings::report;
+use crate::settings::{report, settings};
 use crate::space::{FileId, Space};
 use crate::table::Buffer;
 use crate::{Errno, prime};
@@ -35,9 +35,14 @@ pub(crate) fn submit(process: &mut Process, space: &Space, file: FileId, chunks:
             );
             return Err(libc::ENOENT);
         }
+        if settings().capture.is_some() {
+            // The capture has the memory of buffers, so that it is always up to date.
+            buffers.iter().for_each(|buffer| table.clears.store(space, buffer));
+            own.fill(false);
+        }
         let begun = Instant::now();
         let number = record(process, space, file, chunks, &buffers);
-        let outcome = process.machine.run((space, file), chunks, (&buffers, &own));
+        let outcome = process.machine.run((space, file), chunks, (&buffers, &own), &mut table.clears);
         process.submitted(chunks.words.len(), *outcome.as_ref().unwrap_or(&0), begun);
         let (answer, message) = match outcome {
             Ok(_) => (Ok(()), String::new()),

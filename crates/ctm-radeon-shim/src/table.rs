@@ -3,6 +3,8 @@
 //! It is shared by all processes that have the file, and trusts nothing that it reads there: a number out of range is as an unknown handle.
 
 use crate::Errno;
+use crate::clears::Clears;
+use crate::space::Space;
 
 /// Bytes of a memory file. Nothing of it takes memory before it is written. Addresses of the chip have 40 bits.
 pub(crate) const SPACE_BYTES: u64 = 1 << 36;
@@ -57,6 +59,8 @@ pub(crate) struct Table {
     /// The end of all buffers so far, counted from [`FIRST`]; [`SPACE_BYTES`] once gaps are searched.
     next: u64,
     buffers: [Buffer; BUFFERS],
+    /// Fast clears of buffers.
+    pub(crate) clears: Clears,
 }
 
 impl Table {
@@ -112,9 +116,19 @@ impl Table {
         let free = self.free;
         let buffer = self.get_mut(handle)?;
         let gone = *buffer;
+        // Nobody sees its memory any more.
+        self.clears.take(gone.serial);
+        let buffer = self.get_mut(handle)?;
         *buffer = Buffer { next_free: free, ..Buffer::default() };
         self.free = handle;
         Some(gone)
+    }
+
+    /// Stores the fast clears of a buffer in its memory, as somebody looks at it now.
+    pub(crate) fn store_clears(&mut self, space: &Space, handle: u32) {
+        if let Some(buffer) = self.get(handle).copied() {
+            self.clears.store(space, &buffer);
+        }
     }
 
     fn take_handle(&mut self) -> Option<u32> {

@@ -366,6 +366,7 @@ impl Over<'_> {
         early: bool,
     ) -> Result<(), DrawError> {
         let piece = &batch.pieces[number as usize];
+        batch.settle(piece.bounds().and(within));
         let tests_lanes = |merger: &Merger<'_, '_>| self.samples == 0 && merger.tests_lanes();
         if !batch.mergers.first().is_some_and(tests_lanes) {
             return self.each_quad(batch, number, within, early);

@@ -249,6 +249,20 @@ impl<'a, 't> Merger<'a, 't> {
         colours.chain(self.open.depth.iter().map(|target| &target.surface)).for_each(Surface::find_tiles);
     }
 
+    /// Stores what fast clears left out in a rectangle of the depth target.
+    #[inline]
+    pub(crate) fn settle_depth(&mut self, rect: Rect) {
+        if let Some(target) = &mut self.open.depth {
+            target.surface.settle(rect);
+        }
+    }
+
+    /// The same in the colour targets.
+    #[inline]
+    pub(crate) fn settle_colours(&mut self, rect: Rect) {
+        self.open.colour.iter_mut().flatten().for_each(|target| target.surface.settle(rect));
+    }
+
     /// Begins to load the contents of the targets in the first of these blocks: depth, and the first colour.
     #[inline]
     pub(crate) fn prefetch(&self, blocks: Rect) {

@@ -10,7 +10,7 @@ use crate::surface::samples::{Runs, Surface};
 pub(super) const TILE: i32 = 8;
 
 /// A value for pixels: the bits of an element, and the mask of written bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FillValue {
     pub(crate) bits: u128,
     pub(crate) mask: u128,
@@ -19,7 +19,7 @@ pub(crate) struct FillValue {
 impl FillValue {
     /// An element's bits after a store to it.
     #[inline]
-    const fn after(self, stored: u128) -> u128 {
+    pub(super) const fn after(self, stored: u128) -> u128 {
         stored & !self.mask | self.bits & self.mask
     }
 }
@@ -58,21 +58,21 @@ pub(super) fn strips(top: i32, spans: &[[i32; 2]], has_tiles: bool, mut tell: im
 const PATTERN: usize = 64;
 
 /// A value again and again.
-struct Pattern {
+pub(super) struct Pattern {
     bits: [u8; PATTERN],
     mask: [u8; PATTERN],
     is_whole: bool,
 }
 
 impl Pattern {
-    fn new(value: FillValue, element_bytes: u32) -> Self {
+    pub(super) fn new(value: FillValue, element_bytes: u32) -> Self {
         let repeated = |of: u128| std::array::from_fn(|n| of.to_le_bytes()[n % (element_bytes.clamp(1, 16) as usize)]);
         let mask = repeated(value.mask);
         Self { bits: repeated(value.bits & value.mask), mask, is_whole: mask == [u8::MAX; PATTERN] }
     }
 
     /// Stores the value in whole elements side by side.
-    fn store(&self, bytes: &mut [u8]) {
+    pub(super) fn store(&self, bytes: &mut [u8]) {
         let (whole, rest) = bytes.as_chunks_mut::<PATTERN>();
         if self.is_whole {
             whole.fill(self.bits);
@@ -105,11 +105,20 @@ impl Surface<'_> {
         (0..).zip(&tiles).map(|(sample, tile)| Runs::of(sample, tile.to_vec(), bytes)).collect()
     }
 
-    /// Stores a value in every sample of pixels: of a span of columns, from the first up to the one after the last, in each row from `top` on.
+    /// Gives every sample of pixels a value: of a span of columns, from the first up to the one after the last, in each row from `top` on.
     pub(crate) fn fill(&mut self, top: i32, spans: &[[i32; 2]], layer: u32, value: FillValue) {
         if value.mask == 0 || self.slices[0].checked_add(layer).is_none_or(|slice| slice > self.slices[1]) {
             return;
         }
+        if layer == 0 && self.clears.is_some() {
+            self.clear_parts(top, spans, value);
+        } else {
+            self.store_value(top, spans, layer, value);
+        }
+    }
+
+    /// Stores a value in pixels, none of which is cleared.
+    pub(super) fn store_value(&mut self, top: i32, spans: &[[i32; 2]], layer: u32, value: FillValue) {
         let pattern = Pattern::new(value, self.layout.element_bytes);
         if let Some(rows) = self.rows {
             let of_layer = u64::from(layer) * self.layout.slice_bytes();

@@ -1,6 +1,7 @@
 //! The samples of a target during a draw: addresses, loads and stores.
 
 use crate::lanes::{LANES, Shape, prefetch};
+use crate::surface::cleared::{Clears, FastClear};
 use crate::surface::layout::{ArrayMode, Layout};
 use ctm_exec::r700::Tiles;
 use std::collections::HashMap;
@@ -68,7 +69,7 @@ pub(crate) struct Surface<'t> {
     /// Where these bytes lie among those of the whole target.
     pub(super) first_byte: u64,
     /// The row of layer 0 that begins there.
-    first_row: u32,
+    pub(super) first_row: u32,
     pub(super) layout: Layout,
     /// The slice that layer 0 is, and the last one.
     pub(super) slices: [u32; 2],
@@ -77,6 +78,8 @@ pub(crate) struct Surface<'t> {
     columns: Arc<OnceLock<Arc<[u32]>>>,
     /// Where rows lie, too: of each sample.
     pub(super) tiles: OnceLock<Arc<FoundTiles>>,
+    /// Parts of layer 0 whose value is not in memory. They are to be [settled](Self::settle) before anything but [`Self::fill`] reads or writes there.
+    pub(super) clears: Option<Clears<'t>>,
 }
 
 /// The byte ranges of a tile of 8x8 pixels, counted from its first element of a sample: their starts and lengths.
@@ -168,7 +171,13 @@ impl<'t> Surface<'t> {
     pub(crate) fn new(bytes: &'t mut [u8], layout: Layout, slices: [u32; 2]) -> Self {
         let rows = ResolvedRows::of(&layout, slices);
         let (columns, tiles) = (Arc::default(), OnceLock::new());
-        Self { bytes, first_byte: 0, first_row: 0, layout, slices, rows, columns, tiles }
+        Self { bytes, first_byte: 0, first_row: 0, layout, slices, rows, columns, tiles, clears: None }
+    }
+
+    /// With the fast clears of layer 0, if they are of its layout and slice.
+    pub(crate) fn with_clears(self, clear: Option<&'t mut FastClear>) -> Self {
+        let clear = clear.filter(|clear| clear.is_of(&self.layout, self.slices[0]));
+        Self { clears: clear.map(Clears::of), ..self }
     }
 
     /// The arrangement of the whole target.
@@ -487,10 +496,11 @@ impl<'t> Surface<'t> {
 
     /// Bands of `rows` rows, from row 0 on, where [`Self::splits`] is true.
     pub(crate) fn split(self, rows: u32) -> Vec<Self> {
-        let Self { bytes, layout, slices, rows: of_rows, columns, .. } = self;
+        let Self { bytes, layout, slices, rows: of_rows, columns, clears, .. } = self;
         let Some(of_band) = layout.bytes_of_rows(rows).filter(|&bytes| bytes > 0) else { return Vec::new() };
         let (slice, of_slice) = (u64::from(slices[0]) * layout.slice_bytes(), layout.slice_bytes());
         let parts = bytes.get_mut(slice as usize..(slice + of_slice) as usize).unwrap_or_default();
+        let mut clears = clears.map(|clears| clears.split(rows));
         let band = |(n, bytes): (u32, &'t mut [u8])| Self {
             bytes,
             first_byte: slice + u64::from(n) * of_band,
@@ -500,6 +510,7 @@ impl<'t> Surface<'t> {
             rows: of_rows,
             columns: Arc::clone(&columns),
             tiles: OnceLock::new(),
+            clears: clears.as_mut().and_then(Iterator::next),
         };
         (0u32..).zip(parts.chunks_mut(of_band as usize)).map(band).collect()
     }

@@ -1,6 +1,7 @@
 //! The targets of a draw: colour targets and a depth target in memory of the caller.
 
 use crate::rect::Rect;
+use crate::surface::cleared::FastClear;
 use crate::surface::depth::DepthFormat;
 use crate::surface::format::{ColourFormat, Colours, FormatError};
 use crate::surface::layout::{Layout, LayoutError};
@@ -58,6 +59,10 @@ pub struct Targets<'a> {
     pub depth: Option<DepthTarget<'a>>,
     /// Buffers of stream output.
     pub streams: [Option<StreamBuffer<'a>>; 4],
+    /// Fast clears of layer 0 of each colour target. One of another layout or slice has no effect: all of it must have been stored before.
+    pub colour_clears: [Option<&'a mut FastClear>; 8],
+    /// The same of the depth target.
+    pub depth_clear: Option<&'a mut FastClear>,
 }
 
 /// Why a target cannot be drawn to.
@@ -244,13 +249,13 @@ impl Targets<'_> {
     /// # Errors
     /// The name of the first target that cannot be drawn to, and the reason.
     pub(crate) fn open(&mut self, samples: u32, resolve: bool) -> Result<Open<'_>, (String, TargetError)> {
-        let Self { colour: colour_targets, depth: depth_target, streams } = self;
+        let Self { colour: colour_targets, depth: depth_target, streams, colour_clears, depth_clear } = self;
         let mut bounds = Rect { left: 0, top: 0, right: i32::MAX, bottom: i32::MAX };
         let mut cut = |[width, height]: [u32; 2]| {
             bounds = bounds.and(Rect { left: 0, top: 0, right: width as i32, bottom: height as i32 });
         };
         let mut colour = [const { None }; 8];
-        for (n, (place, target)) in colour.iter_mut().zip(colour_targets).enumerate() {
+        for (n, ((place, target), clear)) in colour.iter_mut().zip(colour_targets).zip(colour_clears).enumerate() {
             let Some(ColourTarget { bytes, layout, format, size, slices }) = target else { continue };
             let named = |error| (format!("colour target {n}"), error);
             let colours = Colours::new(*format).map_err(|error| named(TargetError::Format(error)))?;
@@ -260,7 +265,8 @@ impl Targets<'_> {
                 return Err(named(TargetError::Samples { found: layout.samples, wanted }));
             }
             cut(*size);
-            *place = Some(Box::new(OpenColour { surface: Surface::new(bytes, *layout, *slices), colours }));
+            let surface = Surface::new(bytes, *layout, *slices).with_clears(clear.as_deref_mut());
+            *place = Some(Box::new(OpenColour { surface, colours }));
         }
         let depth = match depth_target {
             None => None,
@@ -271,7 +277,8 @@ impl Targets<'_> {
                     return Err(named(TargetError::Samples { found: layout.samples, wanted: samples }));
                 }
                 cut(*size);
-                Some(OpenDepth { surface: Surface::new(bytes, *layout, *slices), format: *format })
+                let surface = Surface::new(bytes, *layout, *slices).with_clears(depth_clear.as_deref_mut());
+                Some(OpenDepth { surface, format: *format })
             }
         };
         let lent = streams.each_mut().map(|stream| {

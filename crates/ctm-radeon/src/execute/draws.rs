@@ -17,7 +17,7 @@ use crate::table::{little_endian, little_endian_128, set_bits};
 use ctm_draw::format::{ColourFormat, Colours, NumberType, Swap};
 use ctm_draw::layout::Layout;
 use ctm_draw::state::{Draw, Indices, InputState, StageProgram, Topology};
-use ctm_draw::{ColourTarget, Counts, DepthTarget, Drawn, Options, StreamBuffer, Targets};
+use ctm_draw::{ColourTarget, Counts, DepthTarget, Drawn, FastClear, Options, StreamBuffer, Targets};
 use ctm_exec::r700::Constants;
 use ctm_exec::r700::formats::{Elements, elements};
 
@@ -290,6 +290,9 @@ impl Device {
         if geometry == Geometry::Unknown {
             return Err(Error::new("unsupported-geometry", "geometry scenario B is not done"));
         }
+        for registers in ProgramRegisters::of_draw(geometry).iter().chain([&ProgramRegisters::FETCH]) {
+            self.surfaces.store_clears(memory, (registers.address(&self.registers), 1));
+        }
         for registers in ProgramRegisters::of_draw(geometry) {
             if registers.stage != Kind::Pixel || registers.address(&self.registers) != 0 {
                 parts.push(self.part(memory, registers)?);
@@ -356,7 +359,7 @@ impl Device {
         memory: &mut dyn GpuMemory,
         scene: Scene<'_>,
         taken: &mut Vec<(u64, Vec<u8>)>,
-        draw: impl FnOnce(&mut Targets<'_>, Stages<'_>, &Self) -> Result<Drawn, Error>,
+        mut draw: impl FnOnce(&mut Targets<'_>, Stages<'_>, &Self) -> Result<Drawn, Error>,
     ) -> Result<Drawn, Error> {
         let Scene { bindings, parts, .. } = scene;
         // Addresses and lengths of all that is written.
@@ -393,13 +396,28 @@ impl Device {
         let is_apart = !read.any(|&of| ranges.iter().any(|&range| overlap(of, range)));
         let scene = Scene { streams: &buffers, ..scene };
         if is_apart {
+            let targets = || bindings.colour.iter().map(|of| &of.1).chain(&bindings.depth);
+            let mut take = |of: &TargetWords| self.surfaces.take_clear(memory, of.address, (of.layout, of.slices));
+            let mut clears: Vec<_> = targets().map(&mut take).collect();
             for &range in &ranges {
                 self.surfaces.written(range);
                 self.surfaces.bring_back(memory, range);
             }
-            if let Some((lent, rest)) = borrow(memory, &ranges) {
-                return self.draw_into(&rest, lent, &scene, draw);
+            let drawn = borrow(memory, &ranges).map(|(bytes, rest)| {
+                let clears = clears.iter_mut().map(Option::as_mut).collect();
+                (Lent { bytes, clears }, rest)
+            });
+            let drawn = match drawn {
+                Some((lent, rest)) => Ok(self.draw_into(&rest, lent, &scene, draw)),
+                None => Err(draw),
+            };
+            for (words, clear) in targets().zip(clears) {
+                clear.into_iter().for_each(|clear| self.surfaces.put_clear(words.address, clear));
             }
+            draw = match drawn {
+                Ok(drawn) => return drawn,
+                Err(draw) => draw,
+            };
         }
         for (target, address, length) in written {
             let bytes = self.surfaces.take(memory, address, length).ok_or_else(|| {
@@ -407,20 +425,21 @@ impl Device {
             })?;
             taken.push((address, bytes));
         }
-        let lent = taken.iter_mut().map(|(_, bytes)| bytes.as_mut_slice()).collect();
-        self.draw_into(memory, lent, &scene, draw)
+        let bytes = taken.iter_mut().map(|(_, bytes)| bytes.as_mut_slice()).collect();
+        self.draw_into(memory, Lent { bytes, clears: Vec::new() }, &scene, draw)
     }
 
     /// Draws into the bytes of targets and stream buffers. `memory`: all that programs read.
     fn draw_into(
         &mut self,
         memory: &dyn GpuMemory,
-        lent: Vec<&mut [u8]>,
+        lent: Lent<'_>,
         scene: &Scene<'_>,
         draw: impl FnOnce(&mut Targets<'_>, Stages<'_>, &Self) -> Result<Drawn, Error>,
     ) -> Result<Drawn, Error> {
         let &Scene { bindings, parts, constants, lists, rings, items, streams } = scene;
-        let mut lent = lent.into_iter();
+        let Lent { bytes, clears } = lent;
+        let (mut lent, mut clears) = (bytes.into_iter(), clears.into_iter());
         let mut bound: Vec<Bound<'_>> = parts
             .iter()
             .map(|part| Bound::new(&self.registers, part.set, &part.wanted, memory, &part.textures))
@@ -446,6 +465,7 @@ impl Device {
                 size,
                 slices: words.slices,
             });
+            targets.colour_clears[*n as usize % 8] = clears.next().flatten();
         }
         if let Some(words) = &bindings.depth {
             let format = depth_format(words.format).unwrap_or_default();
@@ -457,6 +477,7 @@ impl Device {
                 size,
                 slices: words.slices,
             });
+            targets.depth_clear = clears.next().flatten();
         }
         for &(n, size_dwords, offset_dwords) in streams {
             let bytes: &mut [u8] = if size_dwords > 0 { lent.next().unwrap_or_default() } else { &mut [] };
@@ -556,6 +577,13 @@ impl fmt::Display for WrittenTarget {
             Self::Stream(n) => write!(f, "stream output buffer {n}"),
         }
     }
+}
+
+/// Memory that is lent to a draw: of its targets, then of its stream buffers.
+struct Lent<'m> {
+    bytes: Vec<&'m mut [u8]>,
+    /// Fast clears of the targets.
+    clears: Vec<Option<&'m mut FastClear>>,
 }
 
 /// The parts of a draw, besides memory.

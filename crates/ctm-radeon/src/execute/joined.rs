@@ -83,6 +83,16 @@ impl Joined {
         self.targets.iter().any(|&target| overlap(target, range))
     }
 
+    /// The memory of its buffers of vertices, as registers say now.
+    pub(super) fn read_ranges(&self, registers: &Registers) -> Vec<(u64, u64)> {
+        let of = |items: &JoinedBuffer| {
+            let words = registers.resource(Set::Vertex.first_resource() + u32::from(items.id));
+            let BufferWords { address, buffer } = BufferWords::of(&words);
+            (kind_of(&words) == VALID_BUFFER).then_some((address, buffer.size_bytes))
+        };
+        self.items.iter().filter_map(of).collect()
+    }
+
     /// Notes a register's value before it changes.
     pub(super) fn note(&mut self, registers: &Registers, offset: u32) {
         let of_vertices = offset >= RESOURCES && {

@@ -69,8 +69,12 @@ impl Device {
             let draw = Draw { topology, indices: indices.as_indices(), count: call.count, instances: 1 };
             vertex_numbers(&draw, &input).collect()
         };
-        let add = |device: &mut Self, memory: &dyn GpuMemory| {
+        let add = |device: &mut Self, memory: &mut dyn GpuMemory| {
             let registers = &device.registers;
+            if let (Some(joined), true) = (&device.joined, device.surfaces.has_clears()) {
+                let ranges = joined.read_ranges(registers);
+                ranges.into_iter().for_each(|range| device.surfaces.store_clears(memory, range));
+            }
             device.joined.as_mut().is_some_and(|joined| joined.add(memory, registers, &vertices))
         };
         if add(self, memory) {

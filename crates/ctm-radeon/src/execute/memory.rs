@@ -1,5 +1,6 @@
 //! The memory that streams work on.
 
+use ctm_draw::FastClear;
 use std::collections::BTreeMap;
 
 /// A buffer, among all buffers that a device ever sees.
@@ -17,6 +18,17 @@ pub trait GpuMemory: Sync {
     /// those that were read before, where no stream wrote them since. `None`: anyone may write them between streams.
     fn own_buffer(&self, _address: u64, _length: u64) -> Option<BufferId> {
         None
+    }
+
+    /// Fast clears that the last stream left, with the addresses of slice 0 of their targets. The caller keeps or stores them all.
+    fn take_clears(&mut self) -> Vec<(u64, FastClear)> {
+        Vec::new()
+    }
+
+    /// Keeps a fast clear, and the address of slice 0 of its target, until [`Self::take_clears`]; returns whether it does. Whoever else looks at this memory gets it
+    /// [stored](FastClear::store) before.
+    fn keep_clear(&mut self, _address: u64, _clear: &FastClear) -> bool {
+        false
     }
 
     /// All buffers with their addresses, in order and apart from each other, if they can be borrowed together: then draws write their targets in place. `None`: each draw

@@ -50,6 +50,7 @@ mod textures;
 mod untile;
 
 pub use crate::registers::resource::{VALID_BUFFER, VALID_TEXTURE, kind_of};
+pub use ctm_draw::FastClear;
 pub use device::{Deadline, Device, DrawOptions, Problem};
 pub use memory::{BufferId, Buffers, GpuMemory};
 pub use notes::{Notes, told_note};

@@ -131,6 +131,10 @@ impl Device {
         mut watcher: Option<&mut dyn FnMut(&Stepped<'_>) -> Next>,
     ) -> Submitted {
         let mut submitted = Submitted::default();
+        self.surfaces.begin(memory);
+        if self.chip().family == Family::R500 {
+            self.surfaces.bring_back_all(memory);
+        }
         let mut packets = Packets::of(self.chip(), words);
         while let Some(packet) = packets.next() {
             let packet = match packet {
@@ -220,7 +224,7 @@ impl Device {
             self.problems.iter_mut().for_each(|problem| problem.error = deadline.error());
         }
         submitted.problems.append(&mut self.problems);
-        self.surfaces.bring_back_all(memory);
+        self.surfaces.end(memory);
         submitted
     }
 

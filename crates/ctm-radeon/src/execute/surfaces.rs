@@ -6,6 +6,8 @@
 use super::converted::{ReadTexels, TextureImage};
 use super::memory::{BufferId, GpuMemory};
 use super::textures::TextureWords;
+use ctm_draw::FastClear;
+use ctm_draw::layout::Layout;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -15,6 +17,36 @@ struct Held {
     address: u64,
     bytes: Vec<u8>,
 }
+
+/// Fast clears of a target.
+#[derive(Debug)]
+struct Cleared {
+    /// The first byte of slice 0.
+    address: u64,
+    clear: FastClear,
+    /// Some of its parts are cleared.
+    is_marked: bool,
+}
+
+impl Cleared {
+    fn range(&self) -> (u64, u64) {
+        let (first, bytes) = self.clear.range();
+        (self.address.saturating_add(first), bytes)
+    }
+
+    /// Writes the values of all cleared parts to memory.
+    fn store(&mut self, memory: &mut dyn GpuMemory) {
+        let (first, bytes) = self.clear.range();
+        if let Some(bytes) = memory.bytes_mut(self.address, first + bytes) {
+            self.clear.store(bytes);
+        }
+        self.is_marked = false;
+    }
+}
+
+/// Most targets whose fast clears are kept, and most rows of them.
+const MOST_CLEARS: usize = 16;
+const MOST_CLEARED_ROWS: u32 = 4096;
 
 /// A converted texture: the words that describe it, and the memory it was read from.
 #[derive(Debug)]
@@ -48,6 +80,7 @@ const MOST_TEXTURES: usize = 1024;
 #[derive(Debug, Default)]
 pub(super) struct Surfaces {
     held: Vec<Held>,
+    clears: Vec<Cleared>,
     converted: Vec<Converted>,
     /// Textures are converted on one thread.
     pub(super) one_thread: bool,
@@ -83,8 +116,54 @@ impl Surfaces {
         if self.are_observed { ReadTexels::WHOLE } else { ReadTexels::of(words, elements) }
     }
 
+    /// Takes the fast clears that the last stream left in memory.
+    pub(super) fn begin(&mut self, memory: &mut dyn GpuMemory) {
+        for (address, clear) in memory.take_clears() {
+            self.clears.retain(|of| of.address != address || !of.clear.is_same_target(&clear));
+            self.clears.push(Cleared { address, clear, is_marked: true });
+        }
+    }
+
+    /// Lends the fast clears of a target to a draw, until [`Self::put_clear`]; none where the target has several slices.
+    pub(super) fn take_clear(
+        &mut self,
+        memory: &mut dyn GpuMemory,
+        address: u64,
+        (layout, [slice, last]): (Layout, [u32; 2]),
+    ) -> Option<FastClear> {
+        let same = |of: &Cleared| of.address == address && of.clear.is_of(&layout, slice);
+        if slice != last || layout.height > MOST_CLEARED_ROWS {
+            return None;
+        }
+        if let Some(at) = self.clears.iter().position(same) {
+            return Some(self.clears.remove(at).clear);
+        }
+        while self.clears.len() >= MOST_CLEARS {
+            self.clears.remove(0).store(memory);
+        }
+        Some(FastClear::new(layout, slice))
+    }
+
+    /// Ends the loan.
+    pub(super) fn put_clear(&mut self, address: u64, clear: FastClear) {
+        let is_marked = !clear.is_empty();
+        self.clears.push(Cleared { address, clear, is_marked });
+    }
+
+    /// Whether some part of a target is cleared, and memory out of date.
+    pub(super) fn has_clears(&self) -> bool {
+        self.clears.iter().any(|of| of.is_marked)
+    }
+
+    /// Stores the fast clears of a range, those that no draw has.
+    pub(super) fn store_clears(&mut self, memory: &mut dyn GpuMemory, range: (u64, u64)) {
+        let marked = self.clears.iter_mut().filter(|of| of.is_marked);
+        marked.filter(|of| overlap(of.range(), range)).for_each(|of| of.store(memory));
+    }
+
     /// Writes the cached targets of a range back to memory.
     pub(super) fn bring_back(&mut self, memory: &mut dyn GpuMemory, range: (u64, u64)) {
+        self.store_clears(memory, range);
         let mut at = 0;
         while at < self.held.len() {
             let held = &self.held[at];
@@ -104,6 +183,20 @@ impl Surfaces {
 
     /// Writes everything back: others may write memory now, so that textures must be compared with it before their next use.
     pub(super) fn bring_back_all(&mut self, memory: &mut dyn GpuMemory) {
+        self.clears.iter_mut().filter(|of| of.is_marked).for_each(|of| of.store(memory));
+        self.end(memory);
+    }
+
+    /// The same at the end of a stream, but for fast clears that memory keeps.
+    pub(super) fn end(&mut self, memory: &mut dyn GpuMemory) {
+        for of in self.clears.iter_mut().filter(|of| of.is_marked) {
+            if memory.keep_clear(of.address, &of.clear) {
+                of.clear.forget();
+                of.is_marked = false;
+            } else {
+                of.store(memory);
+            }
+        }
         self.release(memory);
         self.converted.iter_mut().for_each(|of| of.is_old = true);
     }

@@ -124,6 +124,18 @@ impl Batch<'_, '_, '_, '_> {
         Ok(())
     }
 
+    /// Stores what fast clears left out in a rectangle of all targets.
+    pub(super) fn settle(&mut self, rect: Rect) {
+        if rect.is_empty() {
+            return;
+        }
+        let bands = self.band_of(rect.top)..=self.band_of(rect.bottom - 1);
+        for merger in &mut self.mergers[bands] {
+            merger.settle_depth(rect);
+            merger.settle_colours(rect);
+        }
+    }
+
     /// Begins to load the contents of the targets at a piece that is drawn soon.
     pub(super) fn prefetch(&mut self, piece: Rect) {
         let blocks = whole(piece);
@@ -251,6 +263,7 @@ impl Batch<'_, '_, '_, '_> {
             return Ok(false);
         }
         self.flush()?;
+        self.settle(piece.bounds().and(within));
         over.runner.goes_on("pixel")?;
         // Rows of a band that follow each other, the first of which is at `top`.
         let (mut top, mut spans) = (0, Vec::new());
@@ -358,6 +371,9 @@ impl Batch<'_, '_, '_, '_> {
             let colours = shader.run_one(&starts, staged).map_err(fault)?;
             merger.merge_band(&covered, &Sources::One(colours));
             return Ok(true);
+        }
+        if is_merged || is_replaced {
+            merger.settle_colours(covered.rect);
         }
         if is_merged {
             let (window, epilogues) = merger.merged_window(first[1]);

@@ -23,6 +23,7 @@ impl Batch<'_, '_, '_, '_> {
         let [quads, pixels] = covered.count();
         self.shaded[0] += quads;
         self.shaded[1] += pixels;
+        self.settle(covered.rect);
         let merger = &mut self.mergers[band];
         let is_probed = merger.is_probed();
         if is_probed {

@@ -22,6 +22,7 @@ impl Merger<'_, '_> {
             self.fill_depth(covered.rect.top, &covered.spans, setup.layer, value);
             return;
         }
+        self.settle_depth(covered.rect);
         let shape = self.shape();
         let depths = self.depths(setup, shape);
         covered.only(shape, |at, marks| self.test_lanes(&depths, at, marks));
@@ -35,6 +36,7 @@ impl Merger<'_, '_> {
         if self.passes_all(setup) {
             return;
         }
+        self.settle_depth(covered.rect);
         let shape = self.shape();
         let depths = self.depths(setup, shape);
         covered.only(shape, |at, marks| self.probe_lanes(&depths, at, marks));
@@ -53,12 +55,14 @@ impl Merger<'_, '_> {
             target.surface.find_tiles();
             let output = if state.multiwrite { 0 } else { n };
             let (rows, band) = (ColourRows { state, n, plan }, Band { covered });
+            if let (Sources::One(colours), false) = (sources, plan.reads_stored(state.logic)) {
+                let [value, source1] = [colours[output], colours[1]];
+                let bits = plan.after(&target.colours, state, n, 0, value, source1);
+                band.fill(&mut target.surface, FillValue { bits, mask: plan.bits });
+                continue;
+            }
+            target.surface.settle(covered.rect);
             match sources {
-                Sources::One(colours) if !plan.reads_stored(state.logic) => {
-                    let [value, source1] = [colours[output], colours[1]];
-                    let bits = plan.after(&target.colours, state, n, 0, value, source1);
-                    band.fill(&mut target.surface, FillValue { bits, mask: plan.bits });
-                }
                 Sources::One(colours) => {
                     band.merge(&rows, target, &|_, rows| rows.set_source(colours[output], colours[1]))
                 }
