@@ -1,6 +1,6 @@
-//! Fast clears of buffers: they are kept from submission to submission, and stored when somebody looks at the buffer's memory.
+//! Fast clears of buffers: they are kept from submission to submission, and stored before a program looks at the buffer's memory.
 //!
-//! They lie in the table that processes share, so that whoever has the file sees them.
+//! They lie in the table that processes share, so that each of them sees all.
 
 use crate::space::Space;
 use crate::table::Buffer;
@@ -14,7 +14,7 @@ const ROWS: usize = 512;
 /// Fast clears of a target.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-struct Slot {
+struct KeptClear {
     /// The first byte of slice 0, among all buffers.
     address: u64,
     /// How many words there are.
@@ -25,13 +25,13 @@ struct Slot {
 /// Those of all buffers of a file. All zero: none.
 #[repr(C)]
 #[derive(Debug)]
-pub(crate) struct Clears {
+pub(crate) struct ClearTable {
     /// The serial numbers of the buffers; 0: the slot is free.
     serials: [u64; SLOTS],
-    slots: [Slot; SLOTS],
+    slots: [KeptClear; SLOTS],
 }
 
-impl Clears {
+impl ClearTable {
     /// Keeps fast clears of a target in a buffer; returns whether there is room.
     pub(crate) fn keep(&mut self, serial: u64, address: u64, clear: &FastClear) -> bool {
         let Some(free) = self.serials.iter().position(|&serial| serial == 0) else { return false };
@@ -49,7 +49,7 @@ impl Clears {
     /// Takes those of a buffer, with the addresses of their targets.
     pub(crate) fn take(&mut self, serial: u64) -> Vec<(u64, FastClear)> {
         let of_buffer = self.serials.iter_mut().zip(&self.slots).filter(|(of, _)| **of == serial && serial != 0);
-        let take = |(serial, slot): (&mut u64, &Slot)| {
+        let take = |(serial, slot): (&mut u64, &KeptClear)| {
             *serial = 0;
             let words = usize::try_from(slot.length).ok().and_then(|length| slot.words.get(..length))?;
             Some((slot.address, FastClear::from_words(words)?))
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn fast_clears_are_kept_by_buffer() {
         // SAFETY: all zero is valid, and means that there are none.
-        let mut clears: Box<Clears> = unsafe { Box::new(std::mem::zeroed()) };
+        let mut clears: Box<ClearTable> = unsafe { Box::new(std::mem::zeroed()) };
         // A linear target of 64 columns of 4 bytes.
         let of = |height: u64| {
             let mut words = vec![0, 64, height, 4, 1, 0, 1, 4, 256, 1024, 0, 0];

@@ -1,7 +1,7 @@
 //! Checks and executes submissions: a device of `ctm-radeon` for each process.
 
 use crate::chunks::Chunks;
-use crate::clears::Clears;
+use crate::clears::ClearTable;
 use crate::settings::{report, settings};
 use crate::space::{FileId, Space};
 use crate::table::Buffer;
@@ -81,7 +81,7 @@ impl ProcessMachine {
         (space, file): (&Space, FileId),
         chunks: &Chunks,
         (buffers, own): (&[Buffer], &[bool]),
-        clears: &mut Clears,
+        clears: &mut ClearTable,
     ) -> Result<u64, String> {
         let chip = settings().chip.streams();
         let mut memory = Memory::of(space, file, (buffers, own), clears)
@@ -196,7 +196,7 @@ struct Memory<'c> {
     /// The serial numbers of the buffers.
     serials: Vec<u64>,
     /// Fast clears of all buffers of the file.
-    clears: &'c mut Clears,
+    clears: &'c mut ClearTable,
 }
 
 /// See [`Memory`].
@@ -219,7 +219,7 @@ impl<'c> Memory<'c> {
         space: &Space,
         file: FileId,
         (buffers, own): (&[Buffer], &[bool]),
-        clears: &'c mut Clears,
+        clears: &'c mut ClearTable,
     ) -> std::io::Result<Self> {
         let mut parts = Vec::with_capacity(buffers.len());
         for (buffer, &is_own) in buffers.iter().zip(own) {

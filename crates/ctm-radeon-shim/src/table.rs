@@ -3,7 +3,7 @@
 //! It is shared by all processes that have the file, and trusts nothing that it reads there: a number out of range is as an unknown handle.
 
 use crate::Errno;
-use crate::clears::Clears;
+use crate::clears::ClearTable;
 use crate::space::Space;
 
 /// Bytes of a memory file. Nothing of it takes memory before it is written. Addresses of the chip have 40 bits.
@@ -60,7 +60,7 @@ pub(crate) struct Table {
     next: u64,
     buffers: [Buffer; BUFFERS],
     /// Fast clears of buffers.
-    pub(crate) clears: Clears,
+    pub(crate) clears: ClearTable,
 }
 
 impl Table {
@@ -116,7 +116,7 @@ impl Table {
         let free = self.free;
         let buffer = self.get_mut(handle)?;
         let gone = *buffer;
-        // Nobody sees its memory any more.
+        // No one sees its memory any more.
         self.clears.take(gone.serial);
         let buffer = self.get_mut(handle)?;
         *buffer = Buffer { next_free: free, ..Buffer::default() };
@@ -124,7 +124,7 @@ impl Table {
         Some(gone)
     }
 
-    /// Stores the fast clears of a buffer in its memory, as somebody looks at it now.
+    /// Stores the fast clears of a buffer in its memory: a program looks at it now.
     pub(crate) fn store_clears(&mut self, space: &Space, handle: u32) {
         if let Some(buffer) = self.get(handle).copied() {
             self.clears.store(space, &buffer);

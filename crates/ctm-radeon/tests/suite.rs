@@ -6,6 +6,7 @@ mod bare;
 mod captures;
 mod checks;
 mod chips;
+mod clears;
 mod hostile;
 mod joined;
 mod kernel;

@@ -249,7 +249,7 @@ impl<'a, 't> Merger<'a, 't> {
         colours.chain(self.open.depth.iter().map(|target| &target.surface)).for_each(Surface::find_tiles);
     }
 
-    /// Stores what fast clears left out in a rectangle of the depth target.
+    /// Stores the values of fast clears in a rectangle of the depth target.
     #[inline]
     pub(crate) fn settle_depth(&mut self, rect: Rect) {
         if let Some(target) = &mut self.open.depth {

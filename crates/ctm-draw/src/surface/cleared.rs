@@ -4,7 +4,7 @@
 
 use crate::rect::Rect;
 use crate::surface::fill::{FillValue, Pattern, TILE};
-use crate::surface::layout::{ArrayMode, Layout, Tiling};
+use crate::surface::layout::{ArrayMode, LARGEST, Layout, Tiling};
 use crate::surface::samples::Surface;
 
 /// Parts of a row of tiles: the bits of a word.
@@ -126,7 +126,7 @@ impl FastClear {
             },
         };
         layout.check().ok()?;
-        let mut clear = Self::new(layout, next()?);
+        let mut clear = Self::new(layout, next().filter(|&slice| slice < LARGEST)?);
         let rows = rows.as_chunks::<{ Self::ROW_WORDS }>().0;
         if rows.len() < clear.rows.len() {
             return None;
@@ -141,12 +141,12 @@ impl FastClear {
 
 /// The fast clears of the rows of a surface.
 #[derive(Debug)]
-pub(crate) struct Clears<'t> {
+pub(crate) struct ClearedParts<'t> {
     rows: &'t mut [ClearedRow],
     columns: i32,
 }
 
-impl<'t> Clears<'t> {
+impl<'t> ClearedParts<'t> {
     pub(super) fn of(clear: &'t mut FastClear) -> Self {
         Self { columns: columns_of_part(&clear.layout), rows: &mut clear.rows }
     }
@@ -154,7 +154,7 @@ impl<'t> Clears<'t> {
     /// Those of bands of `rows` rows, a multiple of those of tiles.
     pub(super) fn split(self, rows: u32) -> impl Iterator<Item = Self> {
         let Self { rows: all, columns } = self;
-        all.chunks_mut((rows / TILE as u32).max(1) as usize).map(move |rows| Clears { rows, columns })
+        all.chunks_mut((rows / TILE as u32).max(1) as usize).map(move |rows| ClearedParts { rows, columns })
     }
 
     /// The parts of these columns, up to the one before the last: those that lie in them as a whole, or those that have some of them.
@@ -173,14 +173,14 @@ const fn groups(parts: u64) -> u64 {
     first * 0xf
 }
 
-/// Calls `tell` with the runs of set bits: the first one, and the one after the last.
-fn runs(mut parts: u64, mut tell: impl FnMut([i32; 2])) {
+/// Calls `visit` with the runs of set bits: the first one, and the one after the last.
+fn runs(mut parts: u64, mut visit: impl FnMut([i32; 2])) {
     let mut at = 0;
     while parts != 0 {
         at += parts.trailing_zeros();
         parts = parts.checked_shr(parts.trailing_zeros()).unwrap_or(0);
         let count = parts.trailing_ones();
-        tell([at, at + count].map(u32::cast_signed));
+        visit([at, at + count].map(u32::cast_signed));
         at += count;
         parts = parts.checked_shr(count).unwrap_or(0);
     }
@@ -231,7 +231,7 @@ impl Surface<'_> {
         });
     }
 
-    /// Clears the parts of layer 0 that lie in spans as a whole, and stores the value in all other pixels of the spans.
+    /// ClearedParts the parts of layer 0 that lie in spans as a whole, and stores the value in all other pixels of the spans.
     pub(super) fn clear_parts(&mut self, top: i32, spans: &[[i32; 2]], value: FillValue) {
         let bottom = top + spans.len() as i32;
         let left = spans.iter().map(|span| span[0]).max().unwrap_or(0);
@@ -264,7 +264,7 @@ impl Surface<'_> {
         }
     }
 
-    /// Clears parts of a row of tiles.
+    /// ClearedParts parts of a row of tiles.
     fn clear_row(&mut self, number: usize, parts: u64, mut value: FillValue) {
         let Some(row) = self.clears.as_ref().and_then(|clears| clears.rows.get(number)).copied() else { return };
         let before = row.parts & parts;
@@ -313,7 +313,7 @@ mod tests {
 
     /// Truth: the same fills and stores without fast clears.
     #[test]
-    fn fast_clears_leave_what_stores_do() {
+    fn fast_clears_leave_the_bytes_of_stores() {
         let (mut r, mut cleared) = (Random::new(7), 0);
         for (case, layout) in (0..).zip(layouts()) {
             let bytes: Vec<u8> = (0..2 * layout.slice_bytes()).map(|n| (n * 11 % 253) as u8).collect();

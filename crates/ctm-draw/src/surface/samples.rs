@@ -1,7 +1,7 @@
 //! The samples of a target during a draw: addresses, loads and stores.
 
 use crate::lanes::{LANES, Shape, prefetch};
-use crate::surface::cleared::{Clears, FastClear};
+use crate::surface::cleared::{ClearedParts, FastClear};
 use crate::surface::layout::{ArrayMode, Layout};
 use ctm_exec::r700::Tiles;
 use std::collections::HashMap;
@@ -79,7 +79,7 @@ pub(crate) struct Surface<'t> {
     /// Where rows lie, too: of each sample.
     pub(super) tiles: OnceLock<Arc<FoundTiles>>,
     /// Parts of layer 0 whose value is not in memory. They are to be [settled](Self::settle) before anything but [`Self::fill`] reads or writes there.
-    pub(super) clears: Option<Clears<'t>>,
+    pub(super) clears: Option<ClearedParts<'t>>,
 }
 
 /// The byte ranges of a tile of 8x8 pixels, counted from its first element of a sample: their starts and lengths.
@@ -177,7 +177,7 @@ impl<'t> Surface<'t> {
     /// With the fast clears of layer 0, if they are of its layout and slice.
     pub(crate) fn with_clears(self, clear: Option<&'t mut FastClear>) -> Self {
         let clear = clear.filter(|clear| clear.is_of(&self.layout, self.slices[0]));
-        Self { clears: clear.map(Clears::of), ..self }
+        Self { clears: clear.map(ClearedParts::of), ..self }
     }
 
     /// The arrangement of the whole target.

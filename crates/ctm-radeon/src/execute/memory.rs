@@ -25,8 +25,8 @@ pub trait GpuMemory: Sync {
         Vec::new()
     }
 
-    /// Keeps a fast clear, and the address of slice 0 of its target, until [`Self::take_clears`]; returns whether it does. Whoever else looks at this memory gets it
-    /// [stored](FastClear::store) before.
+    /// Keeps a fast clear, and the address of slice 0 of its target, until [`Self::take_clears`]; returns whether it does. It has to be
+    /// [stored](FastClear::store) before anything else looks at this memory.
     fn keep_clear(&mut self, _address: u64, _clear: &FastClear) -> bool {
         false
     }

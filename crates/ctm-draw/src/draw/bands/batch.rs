@@ -124,7 +124,7 @@ impl Batch<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Stores what fast clears left out in a rectangle of all targets.
+    /// Stores the values of fast clears in a rectangle of all targets.
     pub(super) fn settle(&mut self, rect: Rect) {
         if rect.is_empty() {
             return;
