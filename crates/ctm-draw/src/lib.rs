@@ -46,7 +46,10 @@ pub mod state;
 mod surface;
 pub mod vertex;
 
-pub use draw::{Drawn, Ending, Fragment, SampleTest, Stored, clear_colour, clear_depth, draw, draw_watched};
+pub use draw::{
+    Drawn, Ending, Fragment, PreparedDraw, SampleTest, Stored, clear_colour, clear_depth, draw, draw_prepared,
+    draw_watched,
+};
 pub use setup::Outline;
 pub use state::{Counts, DrawError, Funnel, LaunchNotice, Loss, LossUnit, Lost, Note, Notice, Options};
 pub use surface::cleared::FastClear;

@@ -28,7 +28,7 @@ use std::sync::OnceLock;
 
 /// The approximate number of quads from which on bands are drawn by themselves. It does not depend on the number of threads, so the state after a
 /// fault does not, either.
-const MANY: u64 = 8 * PER_LAUNCH as u64;
+pub(super) const MANY: u64 = 8 * PER_LAUNCH as u64;
 
 /// Pixels that wait for blending.
 const MOST_STAGED: i32 = 1 << 15;
@@ -89,55 +89,18 @@ impl<'a, 't> Bands<'a, 't> {
         if pieces.is_empty() {
             return Ok(());
         }
-        let quads = pieces.iter().map(Piece::most_quads).fold(0, u64::saturating_add);
+        let quads = most_quads(pieces);
         if quads >= MANY {
             self.split();
         }
-        let coverer = Coverer::new(&self.state.raster);
-        let raster = &self.state.raster;
-        let samples = if raster.per_sample && raster.samples.count > 1 { raster.samples.count as u8 } else { 0 };
-        let (runner, shader) = (self.runner, self.shader.as_ref());
-        let mut large = Vec::new();
-        let is_flat = pieces.iter().all(|piece| piece.setup.layer == 0);
-        if is_flat {
-            large.extend((0u32..).zip(pieces).filter(|(_, piece)| band::is_large(piece)).map(|(number, _)| number));
-        }
-        let over = Over {
-            runner,
-            shader,
-            coverer: &coverer,
-            samples,
-            all: raster.samples.all(),
-            rows: self.rows,
-            vertices,
-            state_has_samples: raster.samples.count > 1,
-            is_flat,
-            large: &large,
-            exported: OnceLock::new(),
-            uniform: OnceLock::new(),
-            is_idle: !runner.is_observed()
-                && self.mergers.first().is_some_and(|merger| merger.is_idle(shader.is_some())),
-        };
-        let rows = self.rows as i32;
+        let is_idle = self.mergers.first().is_some_and(|merger| merger.is_idle(self.shader.is_some()));
+        let over = Over::new((self.runner, self.state, self.shader.as_ref()), (pieces, vertices), self.rows, is_idle);
         let done: Vec<Result<[u64; 2], DrawError>> = if quads < MANY || self.mergers.len() == 1 {
             vec![over.draw(&mut self.mergers, self.bounds, 0, pieces, 0..pieces.len() as u32)]
         } else {
-            // The numbers of the pieces that each band may have pixels of.
-            let mut of_bands: Vec<Vec<u32>> = vec![Vec::new(); self.mergers.len()];
-            for (number, piece) in (0u32..).zip(pieces) {
-                let Rect { top, bottom, .. } = piece.bounds();
-                let (first, last) = (top.max(0) / rows, (bottom - 1).max(0) / rows);
-                let bands = of_bands.iter_mut().take(last as usize + 1).skip(first as usize);
-                bands.for_each(|numbers| numbers.push(number));
-            }
+            let of_bands = over.pieces_of_bands(self.mergers.len(), pieces);
             let band = |(n, merger): (usize, &mut Merger<'_, '_>)| {
-                let top = n as i32 * rows;
-                let within = Rect { top, bottom: top + rows, ..self.bounds }.and(self.bounds);
-                let numbers = &of_bands[n];
-                if numbers.is_empty() {
-                    return Ok([0; 2]);
-                }
-                over.draw(std::slice::from_mut(merger), within, n, pieces, numbers.iter().copied())
+                over.draw_band(std::slice::from_mut(merger), self.bounds, n, pieces, &of_bands[n])
             };
             if self.one_thread {
                 self.mergers.iter_mut().enumerate().map(band).collect()
@@ -155,11 +118,16 @@ impl<'a, 't> Bands<'a, 't> {
     }
 }
 
+/// The approximate number of quads of pieces.
+pub(super) fn most_quads(pieces: &[Piece]) -> u64 {
+    pieces.iter().map(Piece::most_quads).fold(0, u64::saturating_add)
+}
+
 /// Common data of the bands of a batch.
-struct Over<'r> {
+pub(super) struct Over<'r> {
     runner: &'r Runner<'r>,
     shader: Option<&'r Shader<'r>>,
-    coverer: &'r Coverer<'r>,
+    coverer: Coverer<'r>,
     /// Samples that the program runs for, one by one; 0: for pixels.
     samples: u8,
     /// The mask of all samples of a pixel.
@@ -171,7 +139,7 @@ struct Over<'r> {
     /// All pieces lie in layer 0.
     is_flat: bool,
     /// The numbers of large pieces, where all lie in layer 0; otherwise none.
-    large: &'r [u32],
+    large: Vec<u32>,
     /// The colours that every pixel exports, computed on first use.
     exported: OnceLock<u8>,
     /// Whether pixels with the same initial values export the same, computed on first use.
@@ -180,7 +148,64 @@ struct Over<'r> {
     is_idle: bool,
 }
 
-impl Over<'_> {
+impl<'r> Over<'r> {
+    /// `is_idle`: pixels that pass the tests before the program have no effect.
+    pub(super) fn new(
+        (runner, state, shader): (&'r Runner<'r>, &'r DrawState<'r>, Option<&'r Shader<'r>>),
+        (pieces, vertices): (&[Piece], &'r Vertices),
+        rows: u32,
+        is_idle: bool,
+    ) -> Self {
+        let raster = &state.raster;
+        let is_flat = pieces.iter().all(|piece| piece.setup.layer == 0);
+        let large = (0u32..).zip(pieces).filter(|(_, piece)| is_flat && band::is_large(piece));
+        Self {
+            runner,
+            shader,
+            coverer: Coverer::new(raster),
+            samples: if raster.per_sample && raster.samples.count > 1 { raster.samples.count as u8 } else { 0 },
+            all: raster.samples.all(),
+            rows,
+            vertices,
+            state_has_samples: raster.samples.count > 1,
+            is_flat,
+            large: large.map(|(number, _)| number).collect(),
+            exported: OnceLock::new(),
+            uniform: OnceLock::new(),
+            is_idle: is_idle && !runner.is_observed(),
+        }
+    }
+
+    /// The numbers of the pieces that each band may have pixels of.
+    pub(super) fn pieces_of_bands(&self, bands: usize, pieces: &[Piece]) -> Vec<Vec<u32>> {
+        let rows = self.rows as i32;
+        let mut all: Vec<Vec<u32>> = vec![Vec::new(); bands];
+        for (number, piece) in (0u32..).zip(pieces) {
+            let Rect { top, bottom, .. } = piece.bounds();
+            let (first, last) = (top.max(0) / rows, (bottom - 1).max(0) / rows);
+            let bands = all.iter_mut().take(last as usize + 1).skip(first as usize);
+            bands.for_each(|numbers| numbers.push(number));
+        }
+        all
+    }
+
+    /// Draws the pixels of these pieces in a band.
+    pub(super) fn draw_band(
+        &self,
+        merger: &mut [Merger<'_, '_>],
+        bounds: Rect,
+        number: usize,
+        pieces: &[Piece],
+        numbers: &[u32],
+    ) -> Result<[u64; 2], DrawError> {
+        if numbers.is_empty() {
+            return Ok([0; 2]);
+        }
+        let top = number as i32 * self.rows as i32;
+        let within = Rect { top, bottom: top + self.rows as i32, ..bounds }.and(bounds);
+        self.draw(merger, within, number, pieces, numbers.iter().copied())
+    }
+
     /// The colours that every pixel exports, or every one that is not killed, where kills count.
     fn exported(&self, shader: &Shader<'_>) -> u8 {
         let kills = shader.state.depth.kill;
@@ -235,7 +260,7 @@ impl Over<'_> {
 
     /// Draws the pixels of these pieces within a rectangle, in order; returns the counts of shaded quads and pixels. `first`: the number of the first
     /// of these bands; `numbers`: those of the pieces.
-    fn draw(
+    pub(super) fn draw(
         &self,
         mergers: &mut [Merger<'_, '_>],
         within: Rect,
@@ -301,7 +326,7 @@ impl Over<'_> {
         }
         let (Some(shader), [merger], 0) = (self.shader, &*batch.mergers, self.samples) else { return None };
         if merger.is_replaced(self.exported(shader)) && !merger.tests() {
-            Hidden::of(batch.pieces, self.large, self.coverer, within)
+            Hidden::of(batch.pieces, &self.large, &self.coverer, within)
         } else {
             None
         }

@@ -1,6 +1,7 @@
 //! A draw: its state is checked, its targets are opened, and it runs (`run`).
 
 mod bands;
+mod prepared;
 mod ready;
 mod run;
 
@@ -12,15 +13,16 @@ use crate::rect::Rect;
 use crate::setup::Outline;
 use crate::setup::inspect::Inspection;
 use crate::state::{Counts, Draw, DrawError, DrawState, Funnel, Losses, Note, Options, PixelSource, X1kStage};
-use crate::surface::fill::FillValue;
 use crate::surface::samples::Surface;
-use crate::surface::targets::Targets;
+use crate::surface::targets::{Open, Targets};
+use crate::surface::value::FillValue;
 use crate::vertex::streams::Streams;
 use bands::Bands;
 use ctm_exec::Engine;
 use ctm_exec::r700::Target;
 use ctm_exec::x1k;
 use ctm_isa::x1k::TEMPORARIES;
+pub use prepared::{PreparedDraw, draw_prepared};
 use ready::Batches;
 use run::{Front, RunningDraw};
 use std::sync::Arc;
@@ -66,51 +68,20 @@ pub fn draw_watched(
     targets: &mut Targets<'_>,
     options: &Options,
 ) -> Result<Drawn, DrawError> {
-    check(state)?;
-    let samples = state.raster.samples.count;
-    let mut open =
-        targets.open(samples, state.colour.resolve).map_err(|(target, error)| DrawError::Target { target, error })?;
-    let bounds = open.bounds.and(state.raster.scissor);
-    let inspection = Inspection::of(options, &state.raster, open.bounds);
-    let lent = std::mem::replace(&mut open.streams, [const { None }; 4]);
-    let mut offsets = [const { None }; 4];
-    let mut streams = Streams::default();
-    for (n, (buffer, offset)) in lent.into_iter().enumerate().filter_map(|(n, lent)| Some((n, lent?))) {
-        (streams.buffers[n], offsets[n]) = (Some(buffer), Some(offset));
-    }
-    streams.check()?;
     let runner = Runner::new(engine, options);
-    let bound = open.colour.each_ref().map(Option::is_some);
-    let program = match state.pixels {
-        PixelSource::Nothing => None,
-        PixelSource::Program(stage) => Some(QuadProgram::R700(stage, wanted(state, &bound))),
-        PixelSource::X1k(stage) => Some(QuadProgram::X1k(stage, wanted_of_x1k(state, &bound, &stage))),
-    };
-    let shader = program.map(|program| Shader { runner: &runner, state, program });
+    let Opened { open, bounds, mut front, offsets } = open(&runner, state, targets, options)?;
+    let shader = shader(&runner, state, &open);
     let watch = options.watch.map(|at| at.map(|n| i32::try_from(n).unwrap_or(i32::MAX)));
     let plans = Arc::new(Plans::of(state, &open));
     let losses = || options.funnel.then(Losses::default);
+    front.inspection = Inspection::of(options, &state.raster, open.bounds);
     let whole = Merger::new(state, open, &plans, watch, losses());
-    let one_thread = options.one_thread;
-    let counts = Counts::default();
-    let front =
-        Front { runner: &runner, state, bounds, one_thread, counts, streams, drawn: Batches::kept(), inspection };
-    let bands = Bands::new((&runner, state, shader), whole, bounds, one_thread);
+    let bands = Bands::new((&runner, state, shader), whole, bounds, options.one_thread);
     let mut run = RunningDraw::new(front, bands);
     let ended = run.instances(call);
-    // Stores stay, even after an error.
-    for (buffer, offset) in run.front.streams.buffers.iter().zip(offsets) {
-        if let (Some(buffer), Some(offset)) = (buffer, offset) {
-            *offset = buffer.offset_dwords;
-        }
-    }
+    let RunningDraw { front, pixels: Bands { mergers, whole, shaded, .. } } = run;
+    let (mut counts, inspection) = front.end(offsets);
     ended?;
-    let RunningDraw {
-        front: Front { mut counts, streams, inspection, drawn, .. },
-        bands: Bands { mergers, whole, shaded, .. },
-    } = run;
-    drawn.keep();
-    counts.stream_primitives = [streams.needed, streams.stored];
     [counts.quads, counts.pixels] = shaded;
     let mut fragments = Vec::new();
     let mut losses = losses();
@@ -137,6 +108,50 @@ pub fn draw_watched(
     let primitives = if state.geometry.is_some() { counts.emitted } else { counts.primitives };
     let funnel = losses.map(|losses| losses.funnel(state, primitives));
     Ok(Drawn { counts, notes: runner.notes(), fragments, funnel, outlines })
+}
+
+/// The targets of a draw, and its stages before pixels.
+struct Opened<'a, 't> {
+    open: Open<'t>,
+    bounds: Rect,
+    front: Front<'a, 't>,
+    /// Places for the new offsets of stream buffers.
+    offsets: [Option<&'t mut u32>; 4],
+}
+
+/// Opens the targets of a draw.
+fn open<'a, 't>(
+    runner: &'a Runner<'a>,
+    state: &'a DrawState<'a>,
+    targets: &'t mut Targets<'_>,
+    options: &Options,
+) -> Result<Opened<'a, 't>, DrawError> {
+    check(state)?;
+    let samples = state.raster.samples.count;
+    let mut open =
+        targets.open(samples, state.colour.resolve).map_err(|(target, error)| DrawError::Target { target, error })?;
+    let bounds = open.bounds.and(state.raster.scissor);
+    let lent = std::mem::replace(&mut open.streams, [const { None }; 4]);
+    let mut offsets = [const { None }; 4];
+    let mut streams = Streams::default();
+    for (n, (buffer, offset)) in lent.into_iter().enumerate().filter_map(|(n, lent)| Some((n, lent?))) {
+        (streams.buffers[n], offsets[n]) = (Some(buffer), Some(offset));
+    }
+    streams.check()?;
+    let (one_thread, counts, drawn) = (options.one_thread, Counts::default(), Batches::kept());
+    let front = Front { runner, state, bounds, one_thread, counts, streams, drawn, inspection: None };
+    Ok(Opened { open, bounds, front, offsets })
+}
+
+/// The pixel program of a draw with these targets.
+fn shader<'a>(runner: &'a Runner<'a>, state: &'a DrawState<'a>, open: &Open<'_>) -> Option<Shader<'a>> {
+    let bound = open.colour.each_ref().map(Option::is_some);
+    let program = match state.pixels {
+        PixelSource::Nothing => return None,
+        PixelSource::Program(stage) => QuadProgram::R700(stage, wanted(state, &bound)),
+        PixelSource::X1k(stage) => QuadProgram::X1k(stage, wanted_of_x1k(state, &bound, &stage)),
+    };
+    Some(Shader { runner, state, program })
 }
 
 /// Finds values that fields cannot have.

@@ -23,9 +23,29 @@ const PRIMITIVES: usize = 2048;
 /// Primitives that a thread cuts at a time.
 const CUT_TOGETHER: usize = 256;
 /// A running draw: while pieces of a batch are drawn, those of the next one are made.
-pub(crate) struct RunningDraw<'a, 't> {
+pub(crate) struct RunningDraw<'a, 't, P> {
     pub(crate) front: Front<'a, 't>,
-    pub(crate) bands: Bands<'a, 't>,
+    pub(crate) pixels: P,
+}
+
+/// The stages of pixels.
+pub(crate) trait PixelStages: Send {
+    /// Takes pieces, in order; returns the batch, for its memory, if it is not needed any more.
+    fn take(&mut self, ready: Ready) -> Result<Option<Ready>, DrawError>;
+}
+
+impl PixelStages for Bands<'_, '_> {
+    fn take(&mut self, ready: Ready) -> Result<Option<Ready>, DrawError> {
+        self.draw(&ready).map(|()| Some(ready))
+    }
+}
+
+/// Pieces wait.
+impl PixelStages for Vec<Ready> {
+    fn take(&mut self, ready: Ready) -> Result<Option<Ready>, DrawError> {
+        self.push(ready);
+        Ok(None)
+    }
 }
 
 /// The stages before pixels.
@@ -42,9 +62,9 @@ pub(crate) struct Front<'a, 't> {
     pub(crate) inspection: Option<Box<Inspection>>,
 }
 
-impl<'a, 't> RunningDraw<'a, 't> {
-    pub(crate) const fn new(front: Front<'a, 't>, bands: Bands<'a, 't>) -> Self {
-        Self { front, bands }
+impl<'a, 't, P: PixelStages> RunningDraw<'a, 't, P> {
+    pub(crate) const fn new(front: Front<'a, 't>, pixels: P) -> Self {
+        Self { front, pixels }
     }
 
     /// Draws every instance.
@@ -96,13 +116,13 @@ impl<'a, 't> RunningDraw<'a, 't> {
 
     /// Draws primitives: their vertices run once each, then they are rasterised in order. While those of a batch are, vertices of the next one run.
     fn batches(&mut self, fill: &mut Fill<'_>, cutter: &mut Cutter<'_>) -> Result<(), DrawError> {
-        let Self { front, bands } = self;
+        let Self { front, pixels } = self;
         let (mut primitives, mut waiting, mut follow) = (Vec::new(), None, true);
         let one_thread = front.one_thread;
         while follow || waiting.is_some() {
             let (last, is_next): (Option<Ready>, bool) = (waiting.take(), follow);
             let overlap = last.is_some() && is_next && !one_thread;
-            let draw = || last.map(|ready| bands.draw(&ready).map(|()| ready)).transpose();
+            let draw = || last.map_or(Ok(None), |ready| pixels.take(ready));
             let mut next = || {
                 follow = fill(&mut primitives, &mut front.counts.indices);
                 front.next(&primitives, cutter)
@@ -121,7 +141,7 @@ impl<'a, 't> RunningDraw<'a, 't> {
 
     /// The same with a geometry program, which makes the primitives to be rasterised.
     fn geometry(&mut self, fill: &mut Fill<'_>, cutter: &mut Cutter<'_>) -> Result<(), DrawError> {
-        let Self { front, bands } = self;
+        let Self { front, pixels } = self;
         let (mut primitives, mut follow) = (Vec::new(), true);
         while follow {
             follow = fill(&mut primitives, &mut front.counts.indices);
@@ -129,7 +149,7 @@ impl<'a, 't> RunningDraw<'a, 't> {
                 break;
             }
             front.begin(&primitives)?;
-            front.geometry(&primitives, cutter, &mut |ready| bands.draw(&ready))?;
+            front.geometry(&primitives, cutter, &mut |ready| pixels.take(ready).map(|_| ()))?;
         }
         Ok(())
     }
@@ -139,6 +159,19 @@ impl<'a, 't> RunningDraw<'a, 't> {
 type Fill<'f> = dyn FnMut(&mut Vec<Primitive>, &mut u64) -> bool + Send + 'f;
 
 impl Front<'_, '_> {
+    /// Leaves the offsets of stream buffers, and the batches for the next draw; returns the counts. Stores stay, even after an error.
+    pub(crate) fn end(self, offsets: [Option<&mut u32>; 4]) -> (Counts, Option<Box<Inspection>>) {
+        let Self { mut counts, streams, drawn, inspection, .. } = self;
+        for (buffer, offset) in streams.buffers.iter().zip(offsets) {
+            if let (Some(buffer), Some(offset)) = (buffer, offset) {
+                *offset = buffer.offset_dwords;
+            }
+        }
+        counts.stream_primitives = [streams.needed, streams.stored];
+        drawn.keep();
+        (counts, inspection)
+    }
+
     /// Counts primitives that are to be drawn.
     fn begin(&mut self, primitives: &[Primitive]) -> Result<(), DrawError> {
         self.runner.goes_on("vertex")?;

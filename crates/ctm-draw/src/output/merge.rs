@@ -193,6 +193,11 @@ impl<'a, 't> Merger<'a, 't> {
         }
     }
 
+    /// The targets.
+    pub(crate) fn into_targets(self) -> Open<'t> {
+        self.open
+    }
+
     /// Takes the targets out of it, for mergers of bands, whose results are counted beside its own.
     pub(crate) fn split(&mut self, bounds: Rect) -> (u32, Vec<Self>) {
         let open = std::mem::replace(&mut self.open, Open::nothing(bounds));

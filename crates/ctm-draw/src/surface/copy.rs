@@ -3,10 +3,11 @@
 //! Whole tiles are copied by their contiguous parts; pixels of tiles that are covered in part are copied row by row.
 
 use crate::lanes::prefetch;
-use crate::surface::fill::{AHEAD, Strip, TILE, strips};
+use crate::surface::fill::{AHEAD, Strip, strips};
 use crate::surface::format::TOGETHER;
 use crate::surface::layout::ArrayMode;
 use crate::surface::samples::Surface;
+use crate::surface::value::TILE;
 
 /// Bytes of the largest element that is copied.
 pub(crate) const LARGEST_COPIED: usize = 8;

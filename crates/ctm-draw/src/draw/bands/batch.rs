@@ -334,7 +334,7 @@ impl Batch<'_, '_, '_, '_> {
         let merger = &self.mergers[band];
         let columns = merger.columns_together();
         if over.is_idle {
-            let Some(covered) = Covered::of(piece, over.coverer, within, columns) else { return Ok(false) };
+            let Some(covered) = Covered::of(piece, &over.coverer, within, columns) else { return Ok(false) };
             over.runner.goes_on("pixel")?;
             self.test(band, &piece.setup, covered);
             return Ok(true);
@@ -347,7 +347,7 @@ impl Batch<'_, '_, '_, '_> {
         if !is_replaced && staged == 0 {
             return Ok(false);
         }
-        let Some(covered) = Covered::of(piece, over.coverer, within, columns) else { return Ok(false) };
+        let Some(covered) = Covered::of(piece, &over.coverer, within, columns) else { return Ok(false) };
         let rect = covered.rect;
         let first_row = (self.first + band) as i32 * over.rows as i32;
         let first = if is_replaced || is_merged { [0, first_row] } else { [rect.left, rect.top] };

@@ -4,7 +4,7 @@ use super::Merger;
 use crate::rect::Rect;
 use crate::setup::Setup;
 use crate::state::Blend;
-use crate::surface::fill::FillValue;
+use crate::surface::value::FillValue;
 
 impl Merger<'_, '_> {
     /// The outputs whose colours fill targets, where every pixel of a piece has the same (bit n = output n), if every pixel exports them; `None` where more than filling is to be

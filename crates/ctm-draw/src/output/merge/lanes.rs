@@ -12,8 +12,8 @@ use crate::raster::QuadCoverage;
 use crate::setup::{DepthPlane, Depths, Setup, depth_bounds, limited};
 use crate::state::{DepthState, RasterState, StencilFace, StencilOp};
 use crate::surface::depth::{DepthFormat, DepthKind};
-use crate::surface::fill::FillValue;
 use crate::surface::targets::OpenDepth;
+use crate::surface::value::FillValue;
 
 /// What pixels of a face are tested for.
 #[derive(Clone, Copy)]

@@ -6,10 +6,10 @@ use crate::output::blend;
 use crate::pixel::band::Covered;
 use crate::setup::Setup;
 use crate::state::{ColourState, LogicOp};
-use crate::surface::fill::FillValue;
 use crate::surface::format::{ChannelRow, Colours, Dwords, Fractions, NumberType, TOGETHER};
 use crate::surface::samples::Surface;
 use crate::surface::targets::OpenColour;
+use crate::surface::value::FillValue;
 use std::ops::Range;
 
 impl Merger<'_, '_> {
