@@ -29,7 +29,7 @@ fn no_module_uses_a_later_one() {
 /// The parts of an R500 lie below the device and its draws above it, in one folder.
 #[test]
 fn files_of_folders_have_an_order() {
-    let execute: [&[&str]; 21] = [
+    let execute: [&[&str]; 24] = [
         &["memory"],
         &["registers"],
         &["set"],
@@ -42,11 +42,14 @@ fn files_of_folders_have_an_order() {
         &["surfaces"],
         &["resources"],
         &["outline"],
+        &["targets"],
         &["counters"],
         &["funnel"],
         &["joined"],
+        &["queue"],
         &["device", "r500"],
         &["draws"],
+        &["queued"],
         &["joins"],
         &["commands"],
         &["submit"],

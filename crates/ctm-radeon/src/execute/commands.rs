@@ -2,7 +2,7 @@
 
 use super::counters::Predicate;
 use super::device::{Device, Placed};
-use super::joins::leaves_draws;
+use super::joins::{leaves_draws, leaves_queue};
 use super::memory::GpuMemory;
 use super::outline::{DrawCall, IndexSource};
 use super::registers::{follows_base, is_relocated, plain_from};
@@ -62,6 +62,9 @@ impl Device {
         };
         if !leaves_draws(&command) {
             self.draw_joined(memory);
+            if !leaves_queue(&command) {
+                self.draw_queued(memory);
+            }
         }
         match command {
             Command::WaitRegMem(wait) => self.wait(&wait, placed.absolute, memory),

@@ -3,6 +3,7 @@
 use super::counters::{Counters, Predicate};
 use super::joined::Joined;
 use super::programs::Programs;
+use super::queue::DrawQueue;
 use super::r500::units;
 use super::registers::Registers;
 use super::surfaces::Surfaces;
@@ -11,7 +12,7 @@ use crate::chip::{Chip, Family};
 use crate::packets::{Operands, Packet, R700};
 use crate::stream::Relocation;
 use crate::table::join;
-use ctm_draw::{Fragment, Funnel, Note, Notice};
+use ctm_draw::{Fragment, Funnel, Note, Notice, Options};
 use ctm_exec::{Budget, Control, Engine, Instant};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -128,6 +129,8 @@ pub struct Device {
     pub(super) changed: Option<BTreeMap<u32, u32>>,
     /// Draws that wait for others that differ in nothing but their vertices.
     pub(super) joined: Option<Joined>,
+    /// Draws whose pixels wait for those of others.
+    pub(super) queue: Option<DrawQueue>,
     /// Errors of draws that waited.
     pub(super) problems: Vec<Problem>,
     /// The dword of the packet that runs, and the number of the last draw.
@@ -195,6 +198,7 @@ impl Device {
             outlines: Vec::new(),
             changed: None,
             joined: None,
+            queue: None,
             problems: Vec::new(),
             place: (0, 0),
         }
@@ -242,6 +246,22 @@ impl Device {
         let Budget { instructions_per_group, time } = self.options.budget;
         let left = self.options.deadline.map(|deadline| deadline.left().unwrap_or_default());
         Budget { instructions_per_group, time: time.into_iter().chain(left).min() }
+    }
+
+    /// Whether something depends on where each draw begins and ends.
+    pub(super) fn is_observed(&self) -> bool {
+        self.changed.is_some()
+            || self.options.checks
+            || self.options.funnel
+            || self.options.watch.is_some()
+            || self.options.notice.is_heard()
+    }
+
+    /// The options of a draw that begins now.
+    pub(super) fn draw_options(&self) -> Options {
+        let DrawOptions { one_thread, ref control, checks, watch, funnel, ref notice, .. } = self.options;
+        let (budget, control, notice) = (self.draw_budget(), control.clone(), notice.clone());
+        Options { one_thread, budget, control, checks, watch, funnel, notice }
     }
 
     /// Sets a register.

@@ -1,197 +1,31 @@
 //! A draw: programs, their resources, targets, and the call.
 
 use super::converted::TextureImage;
-use super::device::{Device, DrawOptions, Problem};
+use super::device::{Device, Problem};
 use super::joined::{Joined, JoinedBuffer, RESTART};
-use super::memory::{GpuMemory, borrow};
-use super::outline::{DrawCall, IndexSource, TargetPicture};
+use super::memory::{GpuMemory, Rest, borrow};
+use super::outline::{DrawCall, IndexSource};
 use super::programs::{LoadedProgram, ProgramRegisters};
 use super::registers::Registers;
-use super::resources::{self, Bound, TargetWords, Wanted, colour_target, convert_textures, depth_format, depth_target};
+use super::resources::{self, Bound, TargetWords, Wanted, convert_textures, depth_format};
 use super::set::Set;
 use super::state::{self, Geometry, Lists, SpecialOp, Stages};
 use super::surfaces::overlap;
+use super::targets::Bindings;
 use crate::Error;
-use crate::registers::{colour, depth, resource, sq, vgt};
-use crate::table::{little_endian, little_endian_128, set_bits};
-use ctm_draw::format::{ColourFormat, Colours, NumberType, Swap};
-use ctm_draw::layout::Layout;
-use ctm_draw::state::{Draw, Indices, InputState, StageProgram, Topology};
-use ctm_draw::{ColourTarget, Counts, DepthTarget, Drawn, FastClear, Options, StreamBuffer, Targets};
+use crate::registers::{resource, sq, vgt};
+use crate::table::{little_endian, set_bits};
+use ctm_draw::state::{Draw, DrawState, Indices, InputState, StageProgram, Topology};
+use ctm_draw::{ColourTarget, Counts, DepthTarget, FastClear, PreparedDraw, StreamBuffer, Targets};
 use ctm_exec::r700::Constants;
-use ctm_exec::r700::formats::{Elements, elements};
-
-use ctm_isa::r700::ops::DataFormat;
 use ctm_isa::r700::program::Stage as Kind;
-use ctm_isa::table::FieldValue;
 use std::fmt;
 use std::sync::Arc;
-
-/// The bound targets of registers.
-pub(super) struct Bindings {
-    colour: Vec<(u32, TargetWords, ColourFormat)>,
-    depth: Option<TargetWords>,
-}
-
-/// The format of a colour target: the fields' number type decides whether numbers are floats.
-fn colour_format(registers: &Registers, n: u32) -> Option<ColourFormat> {
-    use colour::CB_COLOR0_INFO as Info;
-    let data = DataFormat::from_bits(registers.nth(Info::FORMAT, n))?;
-    let is_float =
-        matches!(elements(data), Elements::Float(_) | Elements::FloatAndStencil | Elements::SmallDepth { .. });
-    let number = match registers.nth(Info::NUMBER_TYPE, n) {
-        _ if is_float => NumberType::Float,
-        1 => NumberType::Snorm,
-        2 => NumberType::Uscaled,
-        3 => NumberType::Sscaled,
-        4 => NumberType::Uint,
-        5 => NumberType::Sint,
-        6 => NumberType::Srgb,
-        _ => NumberType::Unorm,
-    };
-    let swap = match registers.nth(Info::COMP_SWAP, n) {
-        0 => Swap::Std,
-        1 => Swap::Alt,
-        2 => Swap::StdRev,
-        _ => Swap::AltRev,
-    };
-    Some(ColourFormat { data, number, swap })
-}
-
-impl Bindings {
-    pub(super) fn of(registers: &Registers) -> Result<Self, Error> {
-        let special = state::special_op(registers);
-        let samples = state::samples(registers);
-        let mut bindings = Self { colour: Vec::new(), depth: None };
-        let masks = state::write_masks(registers);
-        for n in 0..8u32 {
-            let is_bound = match special {
-                SpecialOp::Normal => masks[n as usize] != 0,
-                SpecialOp::Resolve => n < 2,
-                SpecialOp::Disable | SpecialOp::Expand => false,
-            };
-            if !is_bound {
-                continue;
-            }
-            let samples = if special == SpecialOp::Resolve && n == 1 { 1 } else { samples };
-            let Some(words) = colour_target(registers, n, samples)? else { continue };
-            let words = words.cut(registers.end(colour::CB_COLOR0_BASE::REGISTER.at(n)));
-            // The second source of blending is bound as a copy of target 0.
-            if bindings.colour.iter().any(|of| of.1.address == words.address && of.1.slices == words.slices) {
-                continue;
-            }
-            if let Some(format) = colour_format(registers, n) {
-                bindings.colour.push((n, words, format));
-            }
-        }
-        use depth::{DB_DEPTH_CONTROL as Control, DB_RENDER_CONTROL as Render};
-        let uses_depth = [
-            Control::Z_ENABLE,
-            Control::STENCIL_ENABLE,
-            Render::DEPTH_COPY,
-            Render::STENCIL_COPY,
-            Render::DEPTH_CLEAR_ENABLE,
-            Render::STENCIL_CLEAR_ENABLE,
-        ];
-        if uses_depth.iter().any(|&bits| registers.flag(bits)) {
-            bindings.depth = depth_target(registers, samples)?;
-        }
-        Ok(bindings)
-    }
-
-    /// Whether a target has several layers.
-    pub(super) fn are_layered(&self) -> bool {
-        let colour = self.colour.iter().map(|of| &of.1);
-        colour.chain(&self.depth).any(|words| words.slices[0] != words.slices[1])
-    }
-
-    /// The memory of all targets.
-    pub(super) fn ranges(&self) -> Vec<(u64, u64)> {
-        let colour = self.colour.iter().map(|of| &of.1);
-        colour.chain(&self.depth).map(|words| (words.address, words.bytes())).collect()
-    }
-
-    fn told(&self, registers: &Registers) -> Vec<String> {
-        let of = |name: String, format: String, words: &TargetWords| {
-            let Layout { pitch, height, samples, .. } = words.layout;
-            let samples = if samples > 1 { format!(", {samples} samples") } else { String::new() };
-            format!("{name} {format} {pitch} x {height}{samples} at {:#x}", words.address)
-        };
-        let mut told: Vec<String> = self
-            .colour
-            .iter()
-            .map(|(n, words, format)| of(format!("colour{n}"), format.data.name().to_owned(), words))
-            .collect();
-        if let Some(words) = &self.depth {
-            let format = depth_format(words.format).map(|format| format!("{format:?}")).unwrap_or_default();
-            told.push(of("depth".into(), format, words));
-        }
-        let streams = state::stream_output(registers).filter(|streams| streams.buffers != 0);
-        told.extend(streams.map(|streams| format!("stream output, buffers {:#06b}", streams.buffers)));
-        told
-    }
-}
-
-/// The targets that registers name, in words.
-pub(super) fn outline_targets(registers: &Registers) -> Vec<String> {
-    Bindings::of(registers).map(|bindings| bindings.told(registers)).unwrap_or_default()
-}
 
 /// The programs that registers name, with the names of their stages in notes, and their addresses.
 pub(super) fn programs(registers: &Registers) -> Vec<(&'static str, u64)> {
     let all = ProgramRegisters::of_draw(state::geometry(registers)).iter();
     all.map(|program| (program.name(), program.address(registers))).collect()
-}
-
-/// The contents of the registers' targets.
-pub(super) fn pictures(registers: &Registers, memory: &dyn GpuMemory) -> Result<Vec<TargetPicture>, Error> {
-    let bindings = Bindings::of(registers)?;
-    let mut pictures = Vec::new();
-    let window = {
-        use crate::registers::scan;
-        [registers.get(scan::PA_SC_WINDOW_SCISSOR_BR::BR_X), registers.get(scan::PA_SC_WINDOW_SCISSOR_BR::BR_Y)]
-    };
-    let clipped = |layout: &Layout| {
-        let side = |of_window: u32, of_layout: u32| if of_window == 0 { of_layout } else { of_window.min(of_layout) };
-        [side(window[0], layout.pitch), side(window[1], layout.height)]
-    };
-    let missing = || Error::new("outside-memory", "a target lies outside memory");
-    for (n, words, format) in &bindings.colour {
-        let colours = Colours::new(*format).map_err(|error| Error::new("unsupported-target", error.to_string()))?;
-        let bytes = memory.bytes(words.address, words.bytes()).ok_or_else(missing)?;
-        let size = clipped(&words.layout);
-        let mut pixels = Vec::new();
-        for y in 0..size[1] {
-            for x in 0..size[0] {
-                let at = words.layout.offset(x, y, words.slices[0], 0) as usize;
-                let element = bytes.get(at..at + colours.bytes()).unwrap_or_default();
-                pixels.push(colours.unpack(little_endian_128(element)));
-            }
-        }
-        let integers = format.number.is_integer();
-        pictures.push(TargetPicture { name: format!("colour{n}"), size, pixels, integers, layout: words.layout });
-    }
-    if let Some((words, format)) = bindings.depth.and_then(|words| Some((words, depth_format(words.format)?))) {
-        let bytes = memory.bytes(words.address, words.bytes()).ok_or_else(missing)?;
-        let size = clipped(&words.layout);
-        let (mut depths, mut stencils) = (Vec::new(), Vec::new());
-        for y in 0..size[1] {
-            for x in 0..size[0] {
-                let at = words.layout.offset(x, y, words.slices[0], 0) as usize;
-                let element = bytes.get(at..at + format.bytes()).unwrap_or_default();
-                let bits = little_endian(element);
-                let (depth, stencil) = format.unpack(bits);
-                depths.push([(format.number(depth) as f32).to_bits(), 0, 0, 0]);
-                stencils.push([stencil.into(), 0, 0, 0]);
-            }
-        }
-        let layout = words.layout;
-        pictures.push(TargetPicture { name: "depth".into(), size, pixels: depths, integers: false, layout });
-        if format.has_stencil() {
-            pictures.push(TargetPicture { name: "stencil".into(), size, pixels: stencils, integers: true, layout });
-        }
-    }
-    Ok(pictures)
 }
 
 /// A stage's program with its resources.
@@ -201,12 +35,26 @@ pub(super) struct Part {
     pub(super) set: Set,
     pub(super) wanted: Wanted,
     /// The memory that it reads.
-    ranges: Vec<(u64, u64)>,
+    pub(super) ranges: Vec<(u64, u64)>,
     /// The textures of its lookups, with their contents before the draw.
-    textures: Vec<(u8, Arc<TextureImage>)>,
+    pub(super) textures: Vec<(u8, Arc<TextureImage>)>,
 }
 
 impl Part {
+    /// Bytes of its constants and buffers.
+    pub(super) fn copied_bytes(&self, registers: &Registers) -> u64 {
+        let constants = set_bits(self.wanted.banks.into()).map(|bank| self.set.constants(registers, bank).1);
+        let sizes = self.wanted.buffers.iter().map(|&id| {
+            let words = registers.resource(self.set.first_resource() + u32::from(id));
+            if resource::kind_of(&words) == resource::VALID_BUFFER {
+                resources::BufferWords::of(&words).buffer.size_bytes
+            } else {
+                0
+            }
+        });
+        constants.chain(sizes).fold(0, u64::saturating_add)
+    }
+
     fn stage<'a>(&'a self, bound: &'a Bound<'a>, constants: &'a Constants, lists: &'a Lists) -> StageProgram<'a> {
         StageProgram {
             program: &self.loaded.program,
@@ -291,7 +139,7 @@ impl Device {
             return Err(Error::new("unsupported-geometry", "geometry scenario B is not done"));
         }
         for registers in ProgramRegisters::of_draw(geometry).iter().chain([&ProgramRegisters::FETCH]) {
-            self.surfaces.store_clears(memory, (registers.address(&self.registers), 1));
+            self.finish_range(memory, (registers.address(&self.registers), 1));
         }
         for registers in ProgramRegisters::of_draw(geometry) {
             if registers.stage != Kind::Pixel || registers.address(&self.registers) != 0 {
@@ -310,6 +158,15 @@ impl Device {
         }
         for part in &mut parts {
             part.ranges = resources::ranges(&self.registers, part.set, &part.wanted, &mut self.surfaces);
+        }
+        let bindings = Bindings::of(&self.registers)?;
+        let is_small = u64::from(vertices.count()).saturating_mul(instances.into()) <= PreparedDraw::MOST_INDICES;
+        let is_lent = self.queue.is_some() || is_small && memory.buffers_mut().is_some();
+        let may_wait = is_small && is_lent && geometry != Geometry::Full && self.may_be_queued(&bindings, &parts);
+        if !may_wait || self.queue.as_ref().is_some_and(|queue| !queue.takes(&bindings, &parts)) {
+            self.draw_queued(memory);
+        }
+        for part in &mut parts {
             for &range in &part.ranges {
                 self.surfaces.bring_back(memory, range);
             }
@@ -319,27 +176,31 @@ impl Device {
         for (constants, part) in constants.iter_mut().zip(&parts) {
             state::set_constants(constants, &self.registers, part.set.number());
         }
-        let bindings = Bindings::of(&self.registers)?;
         let mut taken = Vec::new();
-        let (bindings, parts, constants, lists) = (&bindings, parts.as_slice(), constants.as_slice(), &lists);
-        let scene = Scene { bindings, parts, constants, lists, rings, items, streams: &[] };
+        let scene = Scene {
+            bindings: &bindings,
+            parts: &parts,
+            constants: &constants,
+            lists: &lists,
+            rings,
+            items,
+            streams: &[],
+        };
+        let draw = Draw { topology, indices, count: vertices.count(), instances };
+        let traits = (topology, matches!(vertices, DrawVertices::Joined(_)), bindings.are_layered());
+        if may_wait {
+            let prepared = self.with_targets(memory, scene, &mut taken, |targets, stages, device| {
+                let state = state_of(&device.registers, &lists, &stages, traits);
+                PreparedDraw::new(device.engine.as_ref(), &state, &draw, targets, &device.draw_options())
+                    .map_err(|error| Error::new("draw", error.to_string()))
+            })?;
+            let counts = prepared.counts;
+            self.queue_draw(memory, bindings, (parts, constants, lists), prepared)?;
+            return Ok(counts);
+        }
         let drawn = self.with_targets(memory, scene, &mut taken, |targets, stages, device| {
-            let mut state = state::draw_state(&device.registers, lists, &stages);
-            if let DrawVertices::Joined(_) = vertices {
-                let restart = Some(RESTART);
-                let all = InputState { index_offset: 0, least_index: 0, most_index: u32::MAX, ..state.input };
-                state.input = InputState { restart, vertex_offset: 0, ..all };
-            }
-            // Rectangles are never clipped: drivers clear with them in pixels, under the guard band of an earlier draw.
-            state.clip.disabled |= topology == Topology::Rectangles;
-            // Targets of one layer have no other, so a program's layer is ignored.
-            state.outputs.layer &= bindings.are_layered();
-            let draw = Draw { topology, indices, count: vertices.count(), instances };
-            let DrawOptions { one_thread, ref control, checks, watch, funnel, ref notice, .. } = device.options;
-            let budget = device.draw_budget();
-            let (control, notice) = (control.clone(), notice.clone());
-            let options = Options { one_thread, budget, control, checks, watch, funnel, notice };
-            ctm_draw::draw_watched(device.engine.as_ref(), &state, &draw, targets, &options)
+            let state = state_of(&device.registers, &lists, &stages, traits);
+            ctm_draw::draw_watched(device.engine.as_ref(), &state, &draw, targets, &device.draw_options())
                 .map_err(|error| Error::new("draw", error.to_string()))
         });
         // Stores before an error stay.
@@ -354,13 +215,13 @@ impl Device {
 
     /// Borrows the targets from memory, where no resource of a program overlaps them, and draws; otherwise draws into copies, and leaves their final
     /// contents in `taken`.
-    fn with_targets(
+    fn with_targets<T>(
         &mut self,
         memory: &mut dyn GpuMemory,
         scene: Scene<'_>,
         taken: &mut Vec<(u64, Vec<u8>)>,
-        mut draw: impl FnOnce(&mut Targets<'_>, Stages<'_>, &Self) -> Result<Drawn, Error>,
-    ) -> Result<Drawn, Error> {
+        mut draw: impl FnOnce(&mut Targets<'_>, Stages<'_>, &Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let Scene { bindings, parts, .. } = scene;
         // Addresses and lengths of all that is written.
         let mut written: Vec<(WrittenTarget, u64, u64)> = Vec::new();
@@ -396,25 +257,9 @@ impl Device {
         let is_apart = !read.any(|&of| ranges.iter().any(|&range| overlap(of, range)));
         let scene = Scene { streams: &buffers, ..scene };
         if is_apart {
-            let targets = || bindings.colour.iter().map(|of| &of.1).chain(&bindings.depth);
-            let mut take = |of: &TargetWords| self.surfaces.take_clear(memory, of.address, (of.layout, of.slices));
-            let mut clears: Vec<_> = targets().map(&mut take).collect();
-            for &range in &ranges {
-                self.surfaces.written(range);
-                self.surfaces.bring_back(memory, range);
-            }
-            let drawn = borrow(memory, &ranges).map(|(bytes, rest)| {
-                let clears = clears.iter_mut().map(Option::as_mut).collect();
-                (Lent { bytes, clears }, rest)
-            });
-            let drawn = match drawn {
-                Some((lent, rest)) => Ok(self.draw_into(&rest, lent, &scene, draw)),
-                None => Err(draw),
-            };
-            for (words, clear) in targets().zip(clears) {
-                clear.into_iter().for_each(|clear| self.surfaces.put_clear(words.address, clear));
-            }
-            draw = match drawn {
+            let run =
+                |device: &mut Self, lent: Lent<'_>, rest: &Rest<'_>, draw| device.draw_into(rest, lent, &scene, draw);
+            draw = match self.lend_targets(memory, (bindings, &ranges), draw, run) {
                 Ok(drawn) => return drawn,
                 Err(draw) => draw,
             };
@@ -429,17 +274,43 @@ impl Device {
         self.draw_into(memory, Lent { bytes, clears: Vec::new() }, &scene, draw)
     }
 
+    /// Lends the memory of targets, and these ranges in all, to a draw; returns `with` if they cannot be lent.
+    pub(super) fn lend_targets<W, T>(
+        &mut self,
+        memory: &mut dyn GpuMemory,
+        (bindings, ranges): (&Bindings, &[(u64, u64)]),
+        with: W,
+        draw: impl FnOnce(&mut Self, Lent<'_>, &Rest<'_>, W) -> T,
+    ) -> Result<T, W> {
+        let targets = || bindings.colour.iter().map(|of| &of.1).chain(&bindings.depth);
+        let mut take = |of: &TargetWords| self.surfaces.take_clear(memory, of.address, (of.layout, of.slices));
+        let mut clears: Vec<_> = targets().map(&mut take).collect();
+        for &range in ranges {
+            self.surfaces.written(range);
+            self.surfaces.bring_back(memory, range);
+        }
+        let drawn = match borrow(memory, ranges) {
+            Some((bytes, rest)) => {
+                let clears = clears.iter_mut().map(Option::as_mut).collect();
+                Ok(draw(self, Lent { bytes, clears }, &rest, with))
+            }
+            None => Err(with),
+        };
+        for (words, clear) in targets().zip(clears) {
+            clear.into_iter().for_each(|clear| self.surfaces.put_clear(words.address, clear));
+        }
+        drawn
+    }
+
     /// Draws into the bytes of targets and stream buffers. `memory`: all that programs read.
-    fn draw_into(
+    fn draw_into<T>(
         &mut self,
         memory: &dyn GpuMemory,
         lent: Lent<'_>,
         scene: &Scene<'_>,
-        draw: impl FnOnce(&mut Targets<'_>, Stages<'_>, &Self) -> Result<Drawn, Error>,
-    ) -> Result<Drawn, Error> {
+        draw: impl FnOnce(&mut Targets<'_>, Stages<'_>, &Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let &Scene { bindings, parts, constants, lists, rings, items, streams } = scene;
-        let Lent { bytes, clears } = lent;
-        let (mut lent, mut clears) = (bytes.into_iter(), clears.into_iter());
         let mut bound: Vec<Bound<'_>> = parts
             .iter()
             .map(|part| Bound::new(&self.registers, part.set, &part.wanted, memory, &part.textures))
@@ -455,30 +326,7 @@ impl Device {
             pixels: parts.last().is_some_and(is_pixel).then(|| stage(parts.len() - 1)),
             unused: parts.last().map(|part| part.loaded.unused).unwrap_or_default(),
         };
-        let mut targets = Targets::default();
-        for (n, words, format) in &bindings.colour {
-            let size = [words.layout.pitch, words.layout.height];
-            targets.colour[*n as usize % 8] = lent.next().map(|bytes| ColourTarget {
-                bytes,
-                layout: words.layout,
-                format: *format,
-                size,
-                slices: words.slices,
-            });
-            targets.colour_clears[*n as usize % 8] = clears.next().flatten();
-        }
-        if let Some(words) = &bindings.depth {
-            let format = depth_format(words.format).unwrap_or_default();
-            let size = [words.layout.pitch, words.layout.height];
-            targets.depth = lent.next().map(|bytes| DepthTarget {
-                bytes,
-                layout: words.layout,
-                format,
-                size,
-                slices: words.slices,
-            });
-            targets.depth_clear = clears.next().flatten();
-        }
+        let (mut targets, mut lent) = lent.targets(bindings);
         for &(n, size_dwords, offset_dwords) in streams {
             let bytes: &mut [u8] = if size_dwords > 0 { lent.next().unwrap_or_default() } else { &mut [] };
             targets.streams[n as usize % 4] = Some(StreamBuffer { bytes, offset_dwords, size_dwords });
@@ -512,6 +360,7 @@ impl Device {
             }
             &IndexSource::Memory(address) => {
                 let length = u64::from(call.count) * if wide { 4 } else { 2 };
+                self.finish_range(memory, (address, length));
                 self.surfaces.bring_back(memory, (address, length));
                 let bytes = memory.bytes(address, length).ok_or_else(|| {
                     let message = format!("{} indices at {address:#x} lie outside their buffer", call.count);
@@ -533,6 +382,26 @@ impl Device {
             }
         }
     }
+}
+
+/// The state of a draw of these primitives; the flags: it is of several draws, and its targets have layers.
+fn state_of<'a>(
+    registers: &Registers,
+    lists: &'a Lists,
+    stages: &Stages<'a>,
+    (topology, is_joined, are_layered): (Topology, bool, bool),
+) -> DrawState<'a> {
+    let mut state = state::draw_state(registers, lists, stages);
+    if is_joined {
+        let restart = Some(RESTART);
+        let all = InputState { index_offset: 0, least_index: 0, most_index: u32::MAX, ..state.input };
+        state.input = InputState { restart, vertex_offset: 0, ..all };
+    }
+    // Rectangles are never clipped: drivers clear with them in pixels, under the guard band of an earlier draw.
+    state.clip.disabled |= topology == Topology::Rectangles;
+    // Targets of one layer have no other, so a program's layer is ignored.
+    state.outputs.layer &= are_layered;
+    state
 }
 
 /// The vertices of a draw.
@@ -580,10 +449,33 @@ impl fmt::Display for WrittenTarget {
 }
 
 /// Memory that is lent to a draw: of its targets, then of its stream buffers.
-struct Lent<'m> {
+pub(super) struct Lent<'m> {
     bytes: Vec<&'m mut [u8]>,
     /// Fast clears of the targets.
     clears: Vec<Option<&'m mut FastClear>>,
+}
+
+impl<'m> Lent<'m> {
+    /// The targets, and the memory of stream buffers.
+    pub(super) fn targets(self, bindings: &Bindings) -> (Targets<'m>, impl Iterator<Item = &'m mut [u8]>) {
+        let (mut lent, mut clears) = (self.bytes.into_iter(), self.clears.into_iter());
+        let mut targets = Targets::default();
+        for (n, words, format) in &bindings.colour {
+            let size = [words.layout.pitch, words.layout.height];
+            let (layout, format, slices) = (words.layout, *format, words.slices);
+            targets.colour[*n as usize % 8] =
+                lent.next().map(|bytes| ColourTarget { bytes, layout, format, size, slices });
+            targets.colour_clears[*n as usize % 8] = clears.next().flatten();
+        }
+        if let Some(words) = &bindings.depth {
+            let format = depth_format(words.format).unwrap_or_default();
+            let size = [words.layout.pitch, words.layout.height];
+            let (layout, slices) = (words.layout, words.slices);
+            targets.depth = lent.next().map(|bytes| DepthTarget { bytes, layout, format, size, slices });
+            targets.depth_clear = clears.next().flatten();
+        }
+        (targets, lent)
+    }
 }
 
 /// The parts of a draw, besides memory.

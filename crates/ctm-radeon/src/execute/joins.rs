@@ -1,7 +1,7 @@
 //! When draws are joined, and when they run.
 
 use super::device::{Device, Problem};
-use super::draws::{Bindings, DrawVertices};
+use super::draws::DrawVertices;
 use super::joined::{Joined, MOST_VERTICES};
 use super::memory::GpuMemory;
 use super::numbering::VertexFetches;
@@ -9,8 +9,10 @@ use super::outline::{DrawCall, IndexSource};
 use super::programs::ProgramRegisters;
 use super::resources::{self, Bound, BufferWords};
 use super::state::{self, Geometry, SpecialOp};
+use super::targets::Bindings;
 use crate::Error;
 use crate::packets::Command;
+use crate::packets::words::EventType;
 use crate::registers::resource::{VALID_BUFFER, kind_of};
 use crate::registers::{scan, vgt};
 use ctm_draw::assembly::vertex_numbers;
@@ -18,8 +20,23 @@ use ctm_draw::state::{Draw, Topology};
 use ctm_exec::r700::Buffer;
 use ctm_exec::r700::vertex::VertexFetch;
 
-/// Whether a packet has no effect on joined draws but by registers.
+/// Whether a packet has no effect on draws that wait but by registers.
 pub(super) const fn leaves_draws(command: &Command) -> bool {
+    if let Command::EventWrite(packet) = command {
+        // Execution in order has nothing to wait for, and no caches.
+        return matches!(
+            packet.event.event(),
+            Some(
+                EventType::CacheFlush
+                    | EventType::CacheFlushAndInvEvent
+                    | EventType::PsPartialFlush
+                    | EventType::VsPartialFlush
+                    | EventType::VgtFlush
+                    | EventType::FlushAndInvDbMeta
+                    | EventType::FlushAndInvCbMeta
+            )
+        );
+    }
     matches!(
         command,
         Command::Nop(_)
@@ -43,6 +60,12 @@ pub(super) const fn leaves_draws(command: &Command) -> bool {
             | Command::DrawIndexImmd(_)
             | Command::DrawIndexImmdBe(_)
     )
+}
+
+/// Whether a packet that ends joined draws has no effect on draws of the queue.
+pub(super) const fn leaves_queue(command: &Command) -> bool {
+    let Command::EventWrite(packet) = command else { return false };
+    matches!(packet.event.event(), Some(EventType::PipelinestatStart | EventType::PipelinestatStop))
 }
 
 impl Device {
@@ -70,11 +93,11 @@ impl Device {
             vertex_numbers(&draw, &input).collect()
         };
         let add = |device: &mut Self, memory: &mut dyn GpuMemory| {
-            let registers = &device.registers;
-            if let (Some(joined), true) = (&device.joined, device.surfaces.has_clears()) {
-                let ranges = joined.read_ranges(registers);
-                ranges.into_iter().for_each(|range| device.surfaces.store_clears(memory, range));
+            if let (Some(joined), true) = (&device.joined, device.queue.is_some() || device.surfaces.has_clears()) {
+                let ranges = joined.read_ranges(&device.registers);
+                ranges.into_iter().for_each(|range| device.finish_range(memory, range));
             }
+            let registers = &device.registers;
             device.joined.as_mut().is_some_and(|joined| joined.add(memory, registers, &vertices))
         };
         if add(self, memory) {
@@ -92,13 +115,8 @@ impl Device {
     /// Whether a draw is small, and nothing depends on where it begins and ends.
     fn may_be_joined(&self, call: &DrawCall) -> bool {
         let r = &self.registers;
-        let is_observed = self.changed.is_some()
-            || self.options.checks
-            || self.options.funnel
-            || self.options.watch.is_some()
-            || self.options.notice.is_heard();
         (1..=MOST_VERTICES).contains(&call.count)
-            && !is_observed
+            && !self.is_observed()
             && state::special_op(r) == SpecialOp::Normal
             && state::geometry(r) == Geometry::Off
             && r.word(vgt::VGT_NUM_INSTANCES::REGISTER, 0) == 1

@@ -17,6 +17,8 @@
 //! | `draws` | a draw |
 //! | `joins` | when draws are joined, and when they run |
 //! | `notes` | notes of checked draws, each once |
+//! | `targets` | the targets that registers name |
+//! | `queue`, `queued` | draws whose pixels wait for those of others |
 //! | `counters` | counters and the predicate of a device |
 //! | `device` | the device: registers, engine, options |
 //! | `commands` | packets other than draws |
@@ -39,6 +41,8 @@ mod notes;
 mod numbering;
 mod outline;
 mod programs;
+mod queue;
+mod queued;
 mod r500;
 mod registers;
 mod resources;
@@ -46,6 +50,7 @@ mod set;
 mod state;
 mod submit;
 mod surfaces;
+mod targets;
 mod textures;
 mod untile;
 

@@ -17,6 +17,7 @@ use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::{Buffer, Exports, Memory, NumberTexels, Sampler, Space, Texture, VertexEvent, Written};
 use ctm_isa::r700::ops::{DataFormat, EndianSwap, FormatComp, NumFormat, SrfMode};
 use ctm_isa::table::FieldValue;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The words of a buffer, decoded.
@@ -66,8 +67,8 @@ fn border(registers: &Registers, set: Set, n: u32) -> [u32; 4] {
 
 /// The resources of one program.
 pub(super) struct Bound<'m> {
-    constants: [Option<&'m [u8]>; 16],
-    buffers: Vec<(u8, Buffer, &'m [u8])>,
+    constants: [Option<Cow<'m, [u8]>>; 16],
+    buffers: Vec<(u8, Buffer, Cow<'m, [u8]>)>,
     textures: Vec<(u8, Arc<TextureImage>)>,
     samplers: Vec<(u8, Sampler)>,
 }
@@ -151,11 +152,11 @@ impl<'m> Bound<'m> {
         textures: &[(u8, Arc<TextureImage>)],
     ) -> Result<Self, Error> {
         let textures = textures.to_vec();
-        let mut bound = Self { constants: [None; 16], buffers: Vec::new(), textures, samplers: Vec::new() };
+        let mut bound = Self { constants: [const { None }; 16], buffers: Vec::new(), textures, samplers: Vec::new() };
         for (bank, place) in (0u32..).zip(&mut bound.constants) {
             if bit(wanted.banks.into(), bank) {
                 let (address, size) = set.constants(registers, bank);
-                *place = if size == 0 { None } else { available(memory, address, size) };
+                *place = if size == 0 { None } else { available(memory, address, size).map(Cow::Borrowed) };
             }
         }
         for &id in &wanted.buffers {
@@ -164,7 +165,7 @@ impl<'m> Bound<'m> {
                 let BufferWords { address, mut buffer } = BufferWords::of(&words);
                 let bytes = available(memory, address, buffer.size_bytes).unwrap_or_default();
                 buffer.size_bytes = bytes.len() as u64;
-                bound.buffers.push((id, buffer, bytes));
+                bound.buffers.push((id, buffer, Cow::Borrowed(bytes)));
             }
         }
         // UNVERIFIED: drivers leave the bit set when only vertex programs look up cubes, whose filters have to cross edges then (OpenGL ES 3.0 §3.8.10), and
@@ -181,12 +182,24 @@ impl<'m> Bound<'m> {
         Ok(bound)
     }
 
-    /// Binds a buffer with other bytes than those of memory.
-    pub(super) fn bind(&mut self, id: u8, buffer: Buffer, bytes: &'m [u8]) {
-        self.buffers.push((id, Buffer { size_bytes: bytes.len() as u64, ..buffer }, bytes));
+    /// The same with copies of the bytes.
+    pub(super) fn into_owned(self) -> Bound<'static> {
+        let owned = |bytes: Cow<'m, [u8]>| Cow::Owned(bytes.into_owned());
+        let Self { constants, buffers, textures, samplers } = self;
+        Bound {
+            constants: constants.map(|bytes| bytes.map(owned)),
+            buffers: buffers.into_iter().map(|(id, buffer, bytes)| (id, buffer, owned(bytes))).collect(),
+            textures,
+            samplers,
+        }
     }
 
-    fn buffer_of(&self, id: u8) -> Option<&(u8, Buffer, &'m [u8])> {
+    /// Binds a buffer with other bytes than those of memory.
+    pub(super) fn bind(&mut self, id: u8, buffer: Buffer, bytes: &'m [u8]) {
+        self.buffers.push((id, Buffer { size_bytes: bytes.len() as u64, ..buffer }, Cow::Borrowed(bytes)));
+    }
+
+    fn buffer_of(&self, id: u8) -> Option<&(u8, Buffer, Cow<'m, [u8]>)> {
         self.buffers.iter().find(|of| of.0 == id)
     }
 
@@ -201,7 +214,7 @@ fn refused(what: &str, reason: &str) -> MemoryFault {
 
 impl Memory for Bound<'_> {
     fn constant(&self, bank: u8, index: u32) -> Result<[u32; 4], MemoryFault> {
-        let bytes = self.constants.get(usize::from(bank)).copied().flatten().unwrap_or_default();
+        let bytes = self.constants.get(usize::from(bank)).and_then(Option::as_deref).unwrap_or_default();
         let at = index as usize * 16;
         let mut value = [0; 4];
         if let Some(four) = bytes.get(at..at + 16) {
@@ -218,7 +231,7 @@ impl Memory for Bound<'_> {
 
     fn read_buffer(&self, id: u8, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), MemoryFault> {
         let from = usize::try_from(offset_bytes).unwrap_or(usize::MAX);
-        let data = self.buffer_of(id).map(|of| of.2).unwrap_or_default();
+        let data = self.buffer_of(id).map(|of| &*of.2).unwrap_or_default();
         let part = from.checked_add(bytes.len()).and_then(|end| data.get(from..end));
         bytes.copy_from_slice(part.ok_or_else(|| refused("a buffer", "these bytes lie behind its end"))?);
         Ok(())
@@ -262,7 +275,7 @@ impl Memory for Bound<'_> {
     }
 
     fn buffer_bytes(&self, id: u8) -> Option<&[u8]> {
-        self.buffer_of(id).map(|of| of.2)
+        self.buffer_of(id).map(|of| &*of.2)
     }
 
     fn texels(&self, id: u8, level: u32) -> Option<&[[u32; 4]]> {

@@ -138,6 +138,11 @@ pub(super) fn set_constants(constants: &mut Constants, registers: &Registers, se
 }
 
 impl Lists {
+    /// Without entries.
+    pub(super) const fn none() -> Self {
+        Self { semantics: Vec::new(), parameters: Vec::new(), viewports: Vec::new(), semantic_table: Vec::new() }
+    }
+
     /// Of registers.
     #[must_use]
     pub fn of(registers: &Registers) -> Self {
@@ -454,8 +459,6 @@ pub(super) fn input_state(r: &Registers) -> InputState {
 pub fn draw_state<'a>(registers: &Registers, lists: &'a Lists, stages: &Stages<'a>) -> DrawState<'a> {
     let r = registers;
     DrawState {
-        chip: Chip::Rv770,
-        input: input_state(r),
         vertices: VertexSource::Program(stages.vertices),
         geometry: stages.geometry.map(|(program, copy, [input_buffer, copy_buffer])| GeometryState {
             program,
@@ -472,13 +475,34 @@ pub fn draw_state<'a>(registers: &Registers, lists: &'a Lists, stages: &Stages<'
             input_buffer,
             copy_buffer,
         }),
+        pixels: stages.pixels.map_or(PixelSource::Nothing, PixelSource::Program),
+        ..fixed_state(registers, lists, stages.unused)
+    }
+}
+
+/// The state of a draw without its programs.
+pub(super) fn fixed_state<'a>(registers: &Registers, lists: &'a Lists, unused: Channels) -> DrawState<'a> {
+    let r = registers;
+    let nothing = VertexSource::Given { positions: &[], parameters: &[] };
+    DrawState {
+        chip: Chip::Rv770,
+        input: input_state(r),
         stream_output: stream_output(r),
         outputs: vertex_outputs(r, &lists.semantics),
         clip: clip_state(r, &lists.viewports),
         raster: raster_state(r),
-        inputs: pixel_inputs(r, &lists.parameters, stages.unused),
-        pixels: stages.pixels.map_or(PixelSource::Nothing, PixelSource::Program),
+        inputs: pixel_inputs(r, &lists.parameters, unused),
         depth: depth_state(r),
         colour: colour_state(r),
+        ..DrawState::new(nothing, PixelSource::Nothing)
+    }
+}
+
+impl Lists {
+    /// Puts the lists into a state.
+    pub(super) fn put_into<'a>(&'a self, state: &mut DrawState<'a>) {
+        state.outputs.semantics = &self.semantics;
+        state.clip.viewports = &self.viewports;
+        state.inputs.parameters = &self.parameters;
     }
 }

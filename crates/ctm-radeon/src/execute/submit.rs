@@ -4,7 +4,7 @@ use super::device::{Device, Placed, Problem};
 use super::memory::GpuMemory;
 use super::outline::{IndexSource, Outline, TargetPicture};
 use super::registers::Registers;
-use super::{draws, r500, state};
+use super::{draws, r500, state, targets};
 use crate::Error;
 use crate::chip::Family;
 use crate::packets::{Kind, Operands, Packets};
@@ -68,7 +68,7 @@ impl Stepped<'_> {
 /// The contents of the targets that registers of a chip name.
 fn pictures(family: Family, registers: &Registers, memory: &dyn GpuMemory) -> Result<Vec<TargetPicture>, Error> {
     match family {
-        Family::R700 => draws::pictures(registers, memory),
+        Family::R700 => targets::pictures(registers, memory),
         Family::R500 => r500::pictures::pictures(registers, memory),
     }
 }
@@ -216,6 +216,7 @@ impl Device {
             }
         }
         self.draw_joined(memory);
+        self.draw_queued(memory);
         if let Some(deadline) = self.options.deadline
             && !self.problems.is_empty()
             && deadline.left().is_none()
@@ -242,7 +243,7 @@ impl Device {
             instances: self.registers.word(vgt::VGT_NUM_INSTANCES::REGISTER, 0),
             indexed: call.is_some_and(|call| call.indices != IndexSource::Counted),
             special: state::special_op(&self.registers),
-            targets: draws::outline_targets(&self.registers),
+            targets: targets::outline_targets(&self.registers),
             changes,
             counts,
         }
