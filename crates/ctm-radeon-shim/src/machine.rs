@@ -73,6 +73,7 @@ impl ProcessMachine {
     }
 
     /// Checks a submission and executes it, as the settings say; returns its number of draws. `own`: which of its buffers nothing but streams of this process can have written.
+    /// `clears`: fast clears may be kept there.
     ///
     /// # Errors
     /// The kernel would refuse the submission; the reason in words.
@@ -81,7 +82,7 @@ impl ProcessMachine {
         (space, file): (&Space, FileId),
         chunks: &Chunks,
         (buffers, own): (&[Buffer], &[bool]),
-        clears: &mut ClearTable,
+        clears: Option<&mut ClearTable>,
     ) -> Result<u64, String> {
         let chip = settings().chip.streams();
         let mut memory = Memory::of(space, file, (buffers, own), clears)
@@ -195,8 +196,8 @@ struct Memory<'c> {
     parts: Vec<BufferPart>,
     /// The serial numbers of the buffers.
     serials: Vec<u64>,
-    /// Fast clears of all buffers of the file.
-    clears: &'c mut ClearTable,
+    /// Fast clears of all buffers of the file; `None`: memory is always up to date.
+    clears: Option<&'c mut ClearTable>,
 }
 
 /// See [`Memory`].
@@ -219,7 +220,7 @@ impl<'c> Memory<'c> {
         space: &Space,
         file: FileId,
         (buffers, own): (&[Buffer], &[bool]),
-        clears: &'c mut ClearTable,
+        clears: Option<&'c mut ClearTable>,
     ) -> std::io::Result<Self> {
         let mut parts = Vec::with_capacity(buffers.len());
         for (buffer, &is_own) in buffers.iter().zip(own) {
@@ -249,13 +250,14 @@ impl GpuMemory for Memory<'_> {
     }
 
     fn take_clears(&mut self) -> Vec<(u64, FastClear)> {
-        self.serials.iter().flat_map(|&serial| self.clears.take(serial)).collect()
+        let Some(clears) = &mut self.clears else { return Vec::new() };
+        self.serials.iter().flat_map(|&serial| clears.take(serial)).collect()
     }
 
     fn keep_clear(&mut self, address: u64, clear: &FastClear) -> bool {
         // Programs look at the memory of others.
-        let own = self.own_buffer(address, 0);
-        own.is_some_and(|[_, _, serial]| self.clears.keep(serial, address, clear))
+        let (own, clears) = (self.own_buffer(address, 0), &mut self.clears);
+        own.zip(clears.as_mut()).is_some_and(|([_, _, serial], clears)| clears.keep(serial, address, clear))
     }
 
     fn bytes(&self, address: u64, length: u64) -> Option<&[u8]> {

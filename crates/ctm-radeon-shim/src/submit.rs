@@ -38,11 +38,11 @@ pub(crate) fn submit(process: &mut Process, space: &Space, file: FileId, chunks:
         if settings().capture.is_some() {
             // The capture has the memory of buffers, so that it is always up to date.
             buffers.iter().for_each(|buffer| table.clears.store(space, buffer));
-            own.fill(false);
         }
+        let clears = settings().capture.is_none().then_some(&mut table.clears);
         let begun = Instant::now();
         let number = record(process, space, file, chunks, &buffers);
-        let outcome = process.machine.run((space, file), chunks, (&buffers, &own), &mut table.clears);
+        let outcome = process.machine.run((space, file), chunks, (&buffers, &own), clears);
         process.submitted(chunks.words.len(), *outcome.as_ref().unwrap_or(&0), begun);
         let (answer, message) = match outcome {
             Ok(_) => (Ok(()), String::new()),

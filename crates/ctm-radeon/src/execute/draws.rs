@@ -195,7 +195,11 @@ impl Device {
                     .map_err(|error| Error::new("draw", error.to_string()))
             })?;
             let counts = prepared.counts;
-            self.queue_draw(memory, bindings, (parts, constants, lists), prepared)?;
+            let place = match vertices {
+                DrawVertices::Call(_) => self.place,
+                DrawVertices::Joined(joined) => joined.first,
+            };
+            self.queue_draw(memory, bindings, (parts, constants, lists), (place, prepared))?;
             return Ok(counts);
         }
         let drawn = self.with_targets(memory, scene, &mut taken, |targets, stages, device| {

@@ -49,7 +49,7 @@ impl Device {
         memory: &dyn GpuMemory,
         bindings: Bindings,
         (mut parts, mut constants, lists): (Vec<Part>, Vec<Constants>, Lists),
-        prepared: PreparedDraw,
+        (place, prepared): ((usize, u32), PreparedDraw),
     ) -> Result<(), Error> {
         static NO_LISTS: Lists = Lists::none();
         let unused = parts.last().map(|part| part.loaded.unused).unwrap_or_default();
@@ -59,7 +59,7 @@ impl Device {
             let bound = Bound::new(&self.registers, part.set, &part.wanted, memory, &part.textures)?.into_owned();
             pixels = Some(PixelProgram { loaded: part.loaded, constants, bound });
         }
-        let (place, is_counted) = (self.place, self.counters.pipeline_on);
+        let is_counted = self.counters.pipeline_on;
         let queue = self.queue.get_or_insert_with(|| DrawQueue::new(bindings));
         queue.push(QueuedDraw { place, pixels, lists, state, prepared, is_counted });
         Ok(())
