@@ -47,8 +47,8 @@ mod surface;
 pub mod vertex;
 
 pub use draw::{
-    Drawn, Ending, Fragment, PreparedDraw, SampleTest, Stored, clear_colour, clear_depth, draw, draw_prepared,
-    draw_watched,
+    Drawn, Ending, Fragment, MOST_INDICES_TOGETHER, SampleTest, Stored, clear_colour, clear_depth, draw, draw_together,
+    draw_watched, has_threads,
 };
 pub use setup::Outline;
 pub use state::{Counts, DrawError, Funnel, LaunchNotice, Loss, LossUnit, Lost, Note, Notice, Options};

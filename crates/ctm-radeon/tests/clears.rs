@@ -1,4 +1,4 @@
-//! Fast clears that memory keeps from stream to stream, and draws whose pixels wait for those of others, leave the same as stores of each draw by itself.
+//! Fast clears that memory keeps from stream to stream, and draws that wait for others, leave the same as stores of each draw by itself.
 
 use ctm_jit::Jit;
 use ctm_radeon::execute::{Device, FastClear, GpuMemory};

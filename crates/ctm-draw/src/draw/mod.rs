@@ -1,9 +1,9 @@
 //! A draw: its state is checked, its targets are opened, and it runs (`run`).
 
 mod bands;
-mod prepared;
 mod ready;
 mod run;
+mod together;
 
 use crate::output::merge::{Merger, Plans};
 pub use crate::output::watch::{Ending, Fragment, SampleTest, Stored};
@@ -22,10 +22,10 @@ use ctm_exec::Engine;
 use ctm_exec::r700::Target;
 use ctm_exec::x1k;
 use ctm_isa::x1k::TEMPORARIES;
-pub use prepared::{PreparedDraw, draw_prepared};
 use ready::Batches;
 use run::{Front, RunningDraw};
 use std::sync::Arc;
+pub use together::{MOST_INDICES_TOGETHER, draw_together, has_threads};
 
 /// The result of a draw.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -19,6 +19,9 @@ thread_local! {
     static KEPT: Cell<Vec<Ready>> = const { Cell::new(Vec::new()) };
 }
 
+/// Most of them: threads may keep those of others.
+const MOST_KEPT: usize = 64;
+
 /// Batches that have been drawn: the next ones take their memory.
 #[derive(Default)]
 pub(crate) struct Batches(Vec<Ready>);
@@ -30,7 +33,8 @@ impl Batches {
     }
 
     /// Keeps them for this thread's next draw.
-    pub(crate) fn keep(self) {
+    pub(crate) fn keep(mut self) {
+        self.0.truncate(MOST_KEPT);
         KEPT.set(self.0);
     }
 

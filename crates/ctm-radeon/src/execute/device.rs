@@ -129,7 +129,7 @@ pub struct Device {
     pub(super) changed: Option<BTreeMap<u32, u32>>,
     /// Draws that wait for others that differ in nothing but their vertices.
     pub(super) joined: Option<Joined>,
-    /// Draws whose pixels wait for those of others.
+    /// Small draws that wait for others with the same targets.
     pub(super) queue: Option<DrawQueue>,
     /// Errors of draws that waited.
     pub(super) problems: Vec<Problem>,

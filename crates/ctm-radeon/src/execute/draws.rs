@@ -4,7 +4,7 @@ use super::converted::TextureImage;
 use super::device::{Device, Problem};
 use super::joined::{Joined, JoinedBuffer, RESTART};
 use super::memory::{GpuMemory, Rest, borrow};
-use super::outline::{DrawCall, IndexSource};
+use super::outline::{DrawCall, IndexSource, Numbers};
 use super::programs::{LoadedProgram, ProgramRegisters};
 use super::registers::Registers;
 use super::resources::{self, Bound, TargetWords, Wanted, convert_textures, depth_format};
@@ -15,8 +15,8 @@ use super::targets::Bindings;
 use crate::Error;
 use crate::registers::{resource, sq, vgt};
 use crate::table::{little_endian, set_bits};
-use ctm_draw::state::{Draw, DrawState, Indices, InputState, StageProgram, Topology};
-use ctm_draw::{ColourTarget, Counts, DepthTarget, FastClear, PreparedDraw, StreamBuffer, Targets};
+use ctm_draw::state::{Draw, DrawState, InputState, StageProgram, Topology};
+use ctm_draw::{ColourTarget, Counts, DepthTarget, Drawn, FastClear, MOST_INDICES_TOGETHER, StreamBuffer, Targets};
 use ctm_exec::r700::Constants;
 use ctm_isa::r700::program::Stage as Kind;
 use std::fmt;
@@ -41,20 +41,6 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Bytes of its constants and buffers.
-    pub(super) fn copied_bytes(&self, registers: &Registers) -> u64 {
-        let constants = set_bits(self.wanted.banks.into()).map(|bank| self.set.constants(registers, bank).1);
-        let sizes = self.wanted.buffers.iter().map(|&id| {
-            let words = registers.resource(self.set.first_resource() + u32::from(id));
-            if resource::kind_of(&words) == resource::VALID_BUFFER {
-                resources::BufferWords::of(&words).buffer.size_bytes
-            } else {
-                0
-            }
-        });
-        constants.chain(sizes).fold(0, u64::saturating_add)
-    }
-
     fn stage<'a>(&'a self, bound: &'a Bound<'a>, constants: &'a Constants, lists: &'a Lists) -> StageProgram<'a> {
         StageProgram {
             program: &self.loaded.program,
@@ -123,13 +109,11 @@ impl Device {
                 Err(Error::new("unsupported-primitives", format!("primitives of type {number} are not drawn")))
             };
         };
-        let own;
-        let (indices, instances) = match vertices {
+        let (numbers, instances) = match vertices {
             DrawVertices::Call(call) => {
-                own = self.indices(memory, call)?;
-                (own.as_indices(), self.registers.word(vgt::VGT_NUM_INSTANCES::REGISTER, 0))
+                (self.indices(memory, call)?, self.registers.word(vgt::VGT_NUM_INSTANCES::REGISTER, 0))
             }
-            DrawVertices::Joined(joined) => (Indices::U32(&joined.numbers), 1),
+            DrawVertices::Joined(joined) => (Numbers::U32(joined.numbers.clone()), 1),
         };
         let items = vertices.items();
         let geometry = state::geometry(&self.registers);
@@ -160,9 +144,8 @@ impl Device {
             part.ranges = resources::ranges(&self.registers, part.set, &part.wanted, &mut self.surfaces);
         }
         let bindings = Bindings::of(&self.registers)?;
-        let is_small = u64::from(vertices.count()).saturating_mul(instances.into()) <= PreparedDraw::MOST_INDICES;
-        let is_lent = self.queue.is_some() || is_small && memory.buffers_mut().is_some();
-        let may_wait = is_small && is_lent && geometry != Geometry::Full && self.may_be_queued(&bindings, &parts);
+        let is_small = u64::from(vertices.count()).saturating_mul(instances.into()) <= MOST_INDICES_TOGETHER;
+        let may_wait = is_small && geometry != Geometry::Full && self.may_be_queued(memory, &bindings, &parts);
         if !may_wait || self.queue.as_ref().is_some_and(|queue| !queue.takes(&bindings, &parts)) {
             self.draw_queued(memory);
         }
@@ -176,6 +159,14 @@ impl Device {
         for (constants, part) in constants.iter_mut().zip(&parts) {
             state::set_constants(constants, &self.registers, part.set.number());
         }
+        let traits = (topology, matches!(vertices, DrawVertices::Joined(_)), bindings.are_layered());
+        if may_wait {
+            static NO_LISTS: Lists = Lists::none();
+            let unused = parts.last().map(|part| part.loaded.unused).unwrap_or_default();
+            let state = adjusted(state::fixed_state(&self.registers, &NO_LISTS, unused), traits);
+            self.queue_draw((vertices, numbers, instances), bindings, (parts, constants, lists), state)?;
+            return Ok(nothing);
+        }
         let mut taken = Vec::new();
         let scene = Scene {
             bindings: &bindings,
@@ -186,24 +177,9 @@ impl Device {
             items,
             streams: &[],
         };
-        let draw = Draw { topology, indices, count: vertices.count(), instances };
-        let traits = (topology, matches!(vertices, DrawVertices::Joined(_)), bindings.are_layered());
-        if may_wait {
-            let prepared = self.with_targets(memory, scene, &mut taken, |targets, stages, device| {
-                let state = state_of(&device.registers, &lists, &stages, traits);
-                PreparedDraw::new(device.engine.as_ref(), &state, &draw, targets, &device.draw_options())
-                    .map_err(|error| Error::new("draw", error.to_string()))
-            })?;
-            let counts = prepared.counts;
-            let place = match vertices {
-                DrawVertices::Call(_) => self.place,
-                DrawVertices::Joined(joined) => joined.first,
-            };
-            self.queue_draw(memory, bindings, (parts, constants, lists), (place, prepared))?;
-            return Ok(counts);
-        }
+        let draw = Draw { topology, indices: numbers.as_indices(), count: vertices.count(), instances };
         let drawn = self.with_targets(memory, scene, &mut taken, |targets, stages, device| {
-            let state = state_of(&device.registers, &lists, &stages, traits);
+            let state = adjusted(state::draw_state(&device.registers, &lists, &stages), traits);
             ctm_draw::draw_watched(device.engine.as_ref(), &state, &draw, targets, &device.draw_options())
                 .map_err(|error| Error::new("draw", error.to_string()))
         });
@@ -219,13 +195,13 @@ impl Device {
 
     /// Borrows the targets from memory, where no resource of a program overlaps them, and draws; otherwise draws into copies, and leaves their final
     /// contents in `taken`.
-    fn with_targets<T>(
+    fn with_targets(
         &mut self,
         memory: &mut dyn GpuMemory,
         scene: Scene<'_>,
         taken: &mut Vec<(u64, Vec<u8>)>,
-        mut draw: impl FnOnce(&mut Targets<'_>, Stages<'_>, &Self) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+        mut draw: impl FnOnce(&mut Targets<'_>, Stages<'_>, &Self) -> Result<Drawn, Error>,
+    ) -> Result<Drawn, Error> {
         let Scene { bindings, parts, .. } = scene;
         // Addresses and lengths of all that is written.
         let mut written: Vec<(WrittenTarget, u64, u64)> = Vec::new();
@@ -307,20 +283,20 @@ impl Device {
     }
 
     /// Draws into the bytes of targets and stream buffers. `memory`: all that programs read.
-    fn draw_into<T>(
+    fn draw_into(
         &mut self,
         memory: &dyn GpuMemory,
         lent: Lent<'_>,
         scene: &Scene<'_>,
-        draw: impl FnOnce(&mut Targets<'_>, Stages<'_>, &Self) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+        draw: impl FnOnce(&mut Targets<'_>, Stages<'_>, &Self) -> Result<Drawn, Error>,
+    ) -> Result<Drawn, Error> {
         let &Scene { bindings, parts, constants, lists, rings, items, streams } = scene;
         let mut bound: Vec<Bound<'_>> = parts
             .iter()
             .map(|part| Bound::new(&self.registers, part.set, &part.wanted, memory, &part.textures))
             .collect::<Result<_, _>>()?;
-        for JoinedBuffer { id, buffer, bytes, .. } in items {
-            bound[0].bind(*id, *buffer, bytes);
+        for items in items {
+            items.bind_to(&mut bound[0]);
         }
         let stage = |n: usize| parts[n].stage(&bound[n], &constants[n], lists);
         let is_pixel = |part: &Part| part.set == Set::Pixel;
@@ -388,14 +364,8 @@ impl Device {
     }
 }
 
-/// The state of a draw of these primitives; the flags: it is of several draws, and its targets have layers.
-fn state_of<'a>(
-    registers: &Registers,
-    lists: &'a Lists,
-    stages: &Stages<'a>,
-    (topology, is_joined, are_layered): (Topology, bool, bool),
-) -> DrawState<'a> {
-    let mut state = state::draw_state(registers, lists, stages);
+/// The state as draws of these primitives take it; the flags: it is of several draws, and its targets have layers.
+fn adjusted(mut state: DrawState<'_>, (topology, is_joined, are_layered): (Topology, bool, bool)) -> DrawState<'_> {
     if is_joined {
         let restart = Some(RESTART);
         let all = InputState { index_offset: 0, least_index: 0, most_index: u32::MAX, ..state.input };
@@ -418,7 +388,7 @@ pub(super) enum DrawVertices<'c> {
 
 impl<'c> DrawVertices<'c> {
     /// How many indices they have.
-    fn count(&self) -> u32 {
+    pub(super) fn count(&self) -> u32 {
         match self {
             Self::Call(call) => call.count,
             Self::Joined(joined) => u32::try_from(joined.numbers.len()).unwrap_or(u32::MAX),
@@ -496,23 +466,6 @@ struct Scene<'s> {
     items: &'s [JoinedBuffer],
     /// Buffers of stream output: number, dwords, and the place of the next vertex.
     streams: &'s [(u32, u32, u32)],
-}
-
-/// Indices.
-pub(super) enum Numbers {
-    Counted,
-    U16(Vec<u16>),
-    U32(Vec<u32>),
-}
-
-impl Numbers {
-    pub(super) fn as_indices(&self) -> Indices<'_> {
-        match self {
-            Self::Counted => Indices::Counted,
-            Self::U16(all) => Indices::U16(all),
-            Self::U32(all) => Indices::U32(all),
-        }
-    }
 }
 
 /// The buffer by which a program reads a ring: the one that begins where the ring does. Nothing else is bound there. A program that reads nothing of the ring

@@ -5,7 +5,7 @@
 
 use super::memory::GpuMemory;
 use super::registers::Registers;
-use super::resources::BufferWords;
+use super::resources::{Bound, BufferWords};
 use super::set::Set;
 use super::surfaces::overlap;
 use crate::registers::resource::{VALID_BUFFER, kind_of};
@@ -34,6 +34,7 @@ const OF_VERTICES: [&crate::Register; 8] = [
 ];
 
 /// A buffer of vertices.
+#[derive(Clone)]
 pub(super) struct JoinedBuffer {
     pub(super) id: u8,
     pub(super) buffer: Buffer,
@@ -184,6 +185,11 @@ impl Joined {
 }
 
 impl JoinedBuffer {
+    /// Makes it a resource of the program that fetches vertices.
+    pub(super) fn bind_to<'b>(&'b self, bound: &mut Bound<'b>) {
+        bound.bind(self.id, self.buffer, &self.bytes);
+    }
+
     /// Bytes from item to item.
     fn stride(&self) -> u64 {
         self.buffer.stride_bytes.into()

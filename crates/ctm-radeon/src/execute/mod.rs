@@ -18,7 +18,7 @@
 //! | `joins` | when draws are joined, and when they run |
 //! | `notes` | notes of checked draws, each once |
 //! | `targets` | the targets that registers name |
-//! | `queue`, `queued` | draws whose pixels wait for those of others |
+//! | `queue`, `queued` | small draws that wait for others with the same targets |
 //! | `counters` | counters and the predicate of a device |
 //! | `device` | the device: registers, engine, options |
 //! | `commands` | packets other than draws |

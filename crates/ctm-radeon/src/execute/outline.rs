@@ -4,7 +4,7 @@ use super::state::SpecialOp;
 use crate::chip::Family;
 use ctm_draw::Counts;
 use ctm_draw::layout::Layout;
-use ctm_draw::state::Topology;
+use ctm_draw::state::{Indices, Topology};
 
 /// Where the indices of a draw come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,4 +98,21 @@ pub struct TargetPicture {
     pub integers: bool,
     /// The layout of samples in memory.
     pub layout: Layout,
+}
+
+/// Indices.
+pub(super) enum Numbers {
+    Counted,
+    U16(Vec<u16>),
+    U32(Vec<u32>),
+}
+
+impl Numbers {
+    pub(super) fn as_indices(&self) -> Indices<'_> {
+        match self {
+            Self::Counted => Indices::Counted,
+            Self::U16(all) => Indices::U16(all),
+            Self::U32(all) => Indices::U32(all),
+        }
+    }
 }

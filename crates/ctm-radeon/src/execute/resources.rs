@@ -17,7 +17,6 @@ use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::{Buffer, Exports, Memory, NumberTexels, Sampler, Space, Texture, VertexEvent, Written};
 use ctm_isa::r700::ops::{DataFormat, EndianSwap, FormatComp, NumFormat, SrfMode};
 use ctm_isa::table::FieldValue;
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The words of a buffer, decoded.
@@ -67,8 +66,8 @@ fn border(registers: &Registers, set: Set, n: u32) -> [u32; 4] {
 
 /// The resources of one program.
 pub(super) struct Bound<'m> {
-    constants: [Option<Cow<'m, [u8]>>; 16],
-    buffers: Vec<(u8, Buffer, Cow<'m, [u8]>)>,
+    constants: [Option<&'m [u8]>; 16],
+    buffers: Vec<(u8, Buffer, &'m [u8])>,
     textures: Vec<(u8, Arc<TextureImage>)>,
     samplers: Vec<(u8, Sampler)>,
 }
@@ -142,30 +141,36 @@ pub(super) fn convert_textures(
     Ok(all)
 }
 
-impl<'m> Bound<'m> {
-    /// The resources of a program of a set.
-    pub(super) fn new(
+/// The resources of one program as registers say, with places in memory.
+pub(super) struct PlacedResources {
+    /// Addresses and sizes of constant buffers.
+    constants: [Option<(u64, u64)>; 16],
+    /// Buffers and their addresses.
+    buffers: Vec<(u8, Buffer, u64)>,
+    textures: Vec<(u8, Arc<TextureImage>)>,
+    samplers: Vec<(u8, Sampler)>,
+}
+
+impl PlacedResources {
+    /// Those of a program of a set.
+    pub(super) fn of(
         registers: &Registers,
         set: Set,
         wanted: &Wanted,
-        memory: &'m dyn GpuMemory,
         textures: &[(u8, Arc<TextureImage>)],
     ) -> Result<Self, Error> {
         let textures = textures.to_vec();
-        let mut bound = Self { constants: [const { None }; 16], buffers: Vec::new(), textures, samplers: Vec::new() };
-        for (bank, place) in (0u32..).zip(&mut bound.constants) {
+        let mut placed = Self { constants: [None; 16], buffers: Vec::new(), textures, samplers: Vec::new() };
+        for (bank, place) in (0u32..).zip(&mut placed.constants) {
             if bit(wanted.banks.into(), bank) {
-                let (address, size) = set.constants(registers, bank);
-                *place = if size == 0 { None } else { available(memory, address, size).map(Cow::Borrowed) };
+                *place = Some(set.constants(registers, bank)).filter(|(_, size)| *size > 0);
             }
         }
         for &id in &wanted.buffers {
             let words = registers.resource(set.first_resource() + u32::from(id));
             if kind_of(&words) == VALID_BUFFER {
-                let BufferWords { address, mut buffer } = BufferWords::of(&words);
-                let bytes = available(memory, address, buffer.size_bytes).unwrap_or_default();
-                buffer.size_bytes = bytes.len() as u64;
-                bound.buffers.push((id, buffer, Cow::Borrowed(bytes)));
+                let BufferWords { address, buffer } = BufferWords::of(&words);
+                placed.buffers.push((id, buffer, address));
             }
         }
         // UNVERIFIED: drivers leave the bit set when only vertex programs look up cubes, whose filters have to cross edges then (OpenGL ES 3.0 §3.8.10), and
@@ -177,29 +182,41 @@ impl<'m> Bound<'m> {
             let border = border(registers, set, u32::from(sampler_id));
             let of = sampler(&words, border, seamless)
                 .map_err(|error| Error::new(error.kind, format!("sampler {sampler_id}: {}", error.message)))?;
-            bound.samplers.push((sampler_id, of));
+            placed.samplers.push((sampler_id, of));
         }
-        Ok(bound)
+        Ok(placed)
     }
 
-    /// The same with copies of the bytes.
-    pub(super) fn into_owned(self) -> Bound<'static> {
-        let owned = |bytes: Cow<'m, [u8]>| Cow::Owned(bytes.into_owned());
-        let Self { constants, buffers, textures, samplers } = self;
-        Bound {
-            constants: constants.map(|bytes| bytes.map(owned)),
-            buffers: buffers.into_iter().map(|(id, buffer, bytes)| (id, buffer, owned(bytes))).collect(),
-            textures,
-            samplers,
-        }
+    /// With their bytes.
+    pub(super) fn bound<'m>(&self, memory: &'m dyn GpuMemory) -> Bound<'m> {
+        let constants = self.constants.map(|place| place.and_then(|(address, size)| available(memory, address, size)));
+        let with_bytes = |&(id, buffer, address): &(u8, Buffer, u64)| {
+            let bytes = available(memory, address, buffer.size_bytes).unwrap_or_default();
+            (id, Buffer { size_bytes: bytes.len() as u64, ..buffer }, bytes)
+        };
+        let buffers = self.buffers.iter().map(with_bytes).collect();
+        Bound { constants, buffers, textures: self.textures.clone(), samplers: self.samplers.clone() }
+    }
+}
+
+impl<'m> Bound<'m> {
+    /// The resources of a program of a set.
+    pub(super) fn new(
+        registers: &Registers,
+        set: Set,
+        wanted: &Wanted,
+        memory: &'m dyn GpuMemory,
+        textures: &[(u8, Arc<TextureImage>)],
+    ) -> Result<Self, Error> {
+        Ok(PlacedResources::of(registers, set, wanted, textures)?.bound(memory))
     }
 
     /// Binds a buffer with other bytes than those of memory.
     pub(super) fn bind(&mut self, id: u8, buffer: Buffer, bytes: &'m [u8]) {
-        self.buffers.push((id, Buffer { size_bytes: bytes.len() as u64, ..buffer }, Cow::Borrowed(bytes)));
+        self.buffers.push((id, Buffer { size_bytes: bytes.len() as u64, ..buffer }, bytes));
     }
 
-    fn buffer_of(&self, id: u8) -> Option<&(u8, Buffer, Cow<'m, [u8]>)> {
+    fn buffer_of(&self, id: u8) -> Option<&(u8, Buffer, &'m [u8])> {
         self.buffers.iter().find(|of| of.0 == id)
     }
 
@@ -214,7 +231,7 @@ fn refused(what: &str, reason: &str) -> MemoryFault {
 
 impl Memory for Bound<'_> {
     fn constant(&self, bank: u8, index: u32) -> Result<[u32; 4], MemoryFault> {
-        let bytes = self.constants.get(usize::from(bank)).and_then(Option::as_deref).unwrap_or_default();
+        let bytes = self.constants.get(usize::from(bank)).copied().flatten().unwrap_or_default();
         let at = index as usize * 16;
         let mut value = [0; 4];
         if let Some(four) = bytes.get(at..at + 16) {
@@ -231,7 +248,7 @@ impl Memory for Bound<'_> {
 
     fn read_buffer(&self, id: u8, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), MemoryFault> {
         let from = usize::try_from(offset_bytes).unwrap_or(usize::MAX);
-        let data = self.buffer_of(id).map(|of| &*of.2).unwrap_or_default();
+        let data = self.buffer_of(id).map(|of| of.2).unwrap_or_default();
         let part = from.checked_add(bytes.len()).and_then(|end| data.get(from..end));
         bytes.copy_from_slice(part.ok_or_else(|| refused("a buffer", "these bytes lie behind its end"))?);
         Ok(())
@@ -275,7 +292,7 @@ impl Memory for Bound<'_> {
     }
 
     fn buffer_bytes(&self, id: u8) -> Option<&[u8]> {
-        self.buffer_of(id).map(|of| &*of.2)
+        self.buffer_of(id).map(|of| of.2)
     }
 
     fn texels(&self, id: u8, level: u32) -> Option<&[[u32; 4]]> {

@@ -1,77 +1,30 @@
-//! Draws whose pixels wait for those of others: threads then draw bands of rows of all of them, each in order.
+//! Small draws with the same targets: threads draw bands of rows of all of them, each in order.
 
 use super::bands::{MANY, Over, most_quads};
 use super::ready::{Batches, Ready};
-use super::run::RunningDraw;
-use super::{open, shader};
+use super::run::{self, RunningDraw};
+use super::{check, shader};
 use crate::output::merge::{Merger, Plans};
 use crate::pixel::shade::Shader;
 use crate::program::Runner;
+use crate::rect::Rect;
 use crate::state::{Counts, Draw, DrawError, DrawState, Options};
 use crate::surface::targets::{Open, Targets};
+use crate::vertex::streams::Streams;
 use ctm_exec::Engine;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// A draw whose vertices have run, and whose primitives wait.
-#[derive(Default)]
-pub struct PreparedDraw {
-    ready: Vec<Ready>,
-    /// The counts of the stages before pixels.
-    pub counts: Counts,
-    pieces: usize,
-}
+/// Most indices of all instances of a draw that should be drawn with others: vertices of larger ones run while pixels of the same draw are drawn.
+pub const MOST_INDICES_TOGETHER: u64 = 3 * 2048;
 
-impl std::fmt::Debug for PreparedDraw {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PreparedDraw").field("counts", &self.counts).finish_non_exhaustive()
-    }
-}
+/// Draws whose vertices a thread runs at a time.
+const FRONTS: usize = 4;
 
-impl PreparedDraw {
-    /// Most indices of all instances of a draw that should wait: vertices of larger ones run while pixels of others are drawn.
-    pub const MOST_INDICES: u64 = 3 * 2048;
-
-    /// Whether several threads would draw the pixels of draws.
-    #[must_use]
-    pub fn has_threads() -> bool {
-        rayon::current_num_threads() > 1
-    }
-
-    /// Runs the stages of a draw before pixels. Only the sizes of targets count, and stream output.
-    ///
-    /// # Errors
-    /// As of [`draw`](super::draw), except for those of pixel programs.
-    pub fn new(
-        engine: &dyn Engine,
-        state: &DrawState<'_>,
-        call: &Draw<'_>,
-        targets: &mut Targets<'_>,
-        options: &Options,
-    ) -> Result<Self, DrawError> {
-        let runner = Runner::new(engine, options);
-        let opened = open(&runner, state, targets, options)?;
-        let mut run = RunningDraw::new(opened.front, Vec::new());
-        let ended = run.instances(call);
-        let RunningDraw { front, pixels: ready } = run;
-        let (counts, _) = front.end(opened.offsets);
-        ended?;
-        let pieces = ready.iter().map(|ready| ready.pieces.len()).sum();
-        Ok(Self { ready, counts, pieces })
-    }
-
-    /// Keeps the memory of draws for the next ones of this thread.
-    pub fn keep_memory(draws: impl IntoIterator<Item = Self>) {
-        let mut kept = Batches::kept();
-        draws.into_iter().flat_map(|prepared| prepared.ready).for_each(|ready| kept.add(ready));
-        kept.keep();
-    }
-
-    /// How many primitives, or parts of them, wait.
-    #[must_use]
-    pub const fn pieces(&self) -> usize {
-        self.pieces
-    }
+/// Whether several threads would share draws.
+#[must_use]
+pub fn has_threads() -> bool {
+    rayon::current_num_threads() > 1
 }
 
 /// The pixels of a batch, and the pieces of each band.
@@ -82,14 +35,30 @@ struct BatchPixels<'p> {
     of_bands: Vec<Vec<u32>>,
 }
 
-/// Draws the pixels of draws with the same targets, in order; returns the counts of pixels of each. `draws`: their states are those of [`PreparedDraw::new`], with the pixel program and
-/// all that it reads. Nothing watches them.
+/// The primitives of a draw, and its counts.
+type Front = Result<(Vec<Ready>, Counts), DrawError>;
+
+/// Runs the stages of a draw before pixels.
+fn front(runner: &Runner<'_>, (state, call): &(DrawState<'_>, Draw<'_>), bounds: Rect, one_thread: bool) -> Front {
+    check(state)?;
+    let bounds = bounds.and(state.raster.scissor);
+    let (counts, streams, drawn) = (Counts::default(), Streams::default(), Batches::kept());
+    let front = run::Front { runner, state, bounds, one_thread, counts, streams, drawn, inspection: None };
+    let mut run = RunningDraw::new(front, Vec::new());
+    let ended = run.instances(call);
+    let RunningDraw { front, pixels: ready } = run;
+    let (counts, _) = front.end([const { None }; 4]);
+    ended.map(|()| (ready, counts))
+}
+
+/// Draws small draws with the same targets, as if one after the other; returns the counts of each. Vertices of several of them run at once, then threads draw bands of rows of all.
+/// They have no stream output, and nothing watches them.
 ///
 /// # Errors
-/// Targets that cannot be drawn to. Faults of programs are those of their draws; later draws go on.
-pub fn draw_prepared(
+/// Targets that cannot be drawn to. Wrong states and faults of programs are those of their draws; later draws go on.
+pub fn draw_together(
     engine: &dyn Engine,
-    draws: &[(&DrawState<'_>, &PreparedDraw)],
+    draws: &[(DrawState<'_>, Draw<'_>)],
     targets: &mut Targets<'_>,
     options: &Options,
 ) -> Result<Vec<Result<Counts, DrawError>>, DrawError> {
@@ -99,18 +68,21 @@ pub fn draw_prepared(
         .map_err(|(target, error)| DrawError::Target { target, error })?;
     let bounds = open.bounds;
     let runners: Vec<Runner<'_>> = draws.iter().map(|_| Runner::new(engine, options)).collect();
+    let one_thread = options.one_thread || draws.len() > 1;
+    let of = |(draw, runner): (&(DrawState<'_>, Draw<'_>), &Runner<'_>)| front(runner, draw, bounds, one_thread);
+    let fronts: Vec<Front> = draws.par_iter().zip(&runners).with_min_len(FRONTS).map(of).collect();
     let with_runners = || draws.iter().zip(&runners);
     let shaders: Vec<Option<Shader<'_>>> =
         with_runners().map(|((state, _), runner)| shader(runner, state, &open)).collect();
     let plans: Vec<Arc<Plans>> = draws.iter().map(|(state, _)| Arc::new(Plans::of(state, &open))).collect();
-    let batches = draws.iter().flat_map(|(_, prepared)| &prepared.ready);
+    let batches = fronts.iter().flatten().flat_map(|(ready, _)| ready);
     let quads = batches.map(|ready| most_quads(&ready.pieces)).fold(0, u64::saturating_add);
     let (rows, bands) = if quads < MANY { (Open::rows_of_all(bounds), vec![open]) } else { open.split(bounds) };
     let mut parts: Vec<BatchPixels<'_>> = Vec::new();
-    for (draw, ((state, prepared), runner)) in with_runners().enumerate() {
+    for (draw, (((state, _), runner), front)) in with_runners().zip(&fronts).enumerate() {
         let shader = shaders[draw].as_ref();
         let is_idle = Merger::new(state, Open::nothing(bounds), &plans[draw], None, None).is_idle(shader.is_some());
-        for ready in prepared.ready.iter().filter(|ready| !ready.pieces.is_empty()) {
+        for ready in front.iter().flat_map(|front| &front.0).filter(|ready| !ready.pieces.is_empty()) {
             let over = Over::new((runner, state, shader), (&ready.pieces, &ready.vertices), rows, is_idle);
             let of_bands = over.pieces_of_bands(bands.len(), &ready.pieces);
             parts.push(BatchPixels { draw, ready, over, of_bands });
@@ -125,7 +97,7 @@ pub fn draw_prepared(
             if pieces.is_empty() || is_over {
                 continue;
             }
-            let state = draws[*draw].0;
+            let state = &draws[*draw].0;
             let mut merger = Merger::new(state, open, &plans[*draw], None, None);
             let within = bounds.and(state.raster.scissor);
             let shaded = over.draw_band(std::slice::from_mut(&mut merger), within, number, &ready.pieces, pieces);
@@ -143,7 +115,15 @@ pub fn draw_prepared(
         done
     };
     let done: Vec<_> = bands.into_par_iter().enumerate().with_max_len(1).map(band).collect();
-    let mut all: Vec<Result<Counts, DrawError>> = draws.iter().map(|_| Ok(Counts::default())).collect();
+    drop(parts);
+    let mut kept = Batches::kept();
+    let mut counts_of = |front: Front| {
+        let (ready, counts) = front?;
+        ready.into_iter().for_each(|ready| kept.add(ready));
+        Ok(counts)
+    };
+    let mut all: Vec<Result<Counts, DrawError>> = fronts.into_iter().map(&mut counts_of).collect();
+    kept.keep();
     for (draw, result) in done.into_iter().flatten() {
         if let Ok(sum) = &mut all[draw] {
             match result {
