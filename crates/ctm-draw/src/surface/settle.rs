@@ -79,7 +79,7 @@ impl Surface<'_> {
         });
     }
 
-    /// ClearedParts the parts of layer 0 that lie in spans as a whole, and stores the value in all other pixels of the spans.
+    /// Clears the parts of layer 0 that lie in spans as a whole, and stores the value in all other pixels of the spans.
     pub(super) fn clear_parts(&mut self, top: i32, spans: &[[i32; 2]], value: FillValue) {
         let bottom = top + spans.len() as i32;
         let left = spans.iter().map(|span| span[0]).max().unwrap_or(0);
@@ -112,7 +112,7 @@ impl Surface<'_> {
         }
     }
 
-    /// ClearedParts parts of a row of tiles.
+    /// Clears parts of a row of tiles.
     fn clear_row(&mut self, number: usize, parts: u64, mut value: FillValue) {
         let Some(row) = self.clears.as_ref().and_then(|clears| clears.rows.get(number)).copied() else { return };
         let before = row.parts & parts;

@@ -241,9 +241,10 @@ impl Device {
         &self.registers
     }
 
-    /// The limits of a draw that begins now.
-    pub(super) fn draw_budget(&self) -> Budget {
+    /// The limits of draws that begin now.
+    pub(super) fn draw_budget(&self, draws: u32) -> Budget {
         let Budget { instructions_per_group, time } = self.options.budget;
+        let time = time.map(|time| time.saturating_mul(draws));
         let left = self.options.deadline.map(|deadline| deadline.left().unwrap_or_default());
         Budget { instructions_per_group, time: time.into_iter().chain(left).min() }
     }
@@ -257,10 +258,10 @@ impl Device {
             || self.options.notice.is_heard()
     }
 
-    /// The options of a draw that begins now.
-    pub(super) fn draw_options(&self) -> Options {
+    /// The options of draws that begin now, as many as this.
+    pub(super) fn draw_options(&self, draws: u32) -> Options {
         let DrawOptions { one_thread, ref control, checks, watch, funnel, ref notice, .. } = self.options;
-        let (budget, control, notice) = (self.draw_budget(), control.clone(), notice.clone());
+        let (budget, control, notice) = (self.draw_budget(draws), control.clone(), notice.clone());
         Options { one_thread, budget, control, checks, watch, funnel, notice }
     }
 

@@ -180,7 +180,7 @@ impl Device {
         let draw = Draw { topology, indices: numbers.as_indices(), count: vertices.count(), instances };
         let drawn = self.with_targets(memory, scene, &mut taken, |targets, stages, device| {
             let state = adjusted(state::draw_state(&device.registers, &lists, &stages), traits);
-            ctm_draw::draw_watched(device.engine.as_ref(), &state, &draw, targets, &device.draw_options())
+            ctm_draw::draw_watched(device.engine.as_ref(), &state, &draw, targets, &device.draw_options(1))
                 .map_err(|error| Error::new("draw", error.to_string()))
         });
         // Stores before an error stay.

@@ -92,7 +92,12 @@ impl Device {
             let bound: Vec<Vec<Bound<'_>>> = draws.iter().map(|draw| draw.bound(rest)).collect();
             let calls: Vec<_> = draws.iter().zip(&bound).map(|(draw, bound)| draw.call(bound)).collect();
             let (mut targets, _) = lent.targets(&bindings);
-            draw_together(device.engine.as_ref(), &calls, &mut targets, &device.draw_options())
+            draw_together(
+                device.engine.as_ref(),
+                &calls,
+                &mut targets,
+                &device.draw_options(u32::try_from(calls.len()).unwrap_or(u32::MAX)),
+            )
         };
         let of_draw = |error: DrawError| Error::new("draw", error.to_string());
         let done = match self.lend_targets(memory, (&bindings, &ranges), (), run) {

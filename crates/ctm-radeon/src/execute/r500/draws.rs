@@ -286,7 +286,7 @@ impl Device {
         }
         let mut outputs = Vec::with_capacity(numbers.len());
         // The time of a draw is that of all launches of its vertices.
-        let until = self.draw_budget().time.and_then(|limit| Instant::now().checked_add(limit));
+        let until = self.draw_budget(1).time.and_then(|limit| Instant::now().checked_add(limit));
         let control = until.map_or_else(|| self.options.control.clone(), |until| self.options.control.until(until));
         for numbers in numbers.chunks(PER_LAUNCH) {
             let vectors = self.fetch(memory, &source, numbers)?;
@@ -420,7 +420,7 @@ impl Device {
             instances: 1,
         };
         let DrawOptions { one_thread, ref control, checks, watch, funnel, ref notice, .. } = self.options;
-        let budget = self.draw_budget();
+        let budget = self.draw_budget(1);
         let (control, notice) = (control.clone(), notice.clone());
         let options = Options { one_thread, budget, control, checks, watch, funnel, notice };
         // Draws to these bytes: of the colour targets, then of the depth target.

@@ -90,7 +90,7 @@ impl Device {
             program: &program,
             constants: self.r500.vectors(FIRST_CONSTANT, CONSTANTS),
             vertices,
-            budget: self.draw_budget(),
+            budget: self.draw_budget(1),
             // Threads that wait for the next launch cost more than they save for few vertices.
             one_thread: one_thread || vertices.len() < PER_LAUNCH,
         };
