@@ -217,6 +217,7 @@ pub fn clear_colour(targets: &mut Targets<'_>, number: usize, rgba: [u32; 4], wi
     let layers = target.slices[1].saturating_sub(target.slices[0]);
     let mut one = Targets::default();
     one.colour[number] = targets.colour[number].take();
+    one.colour_clears[number] = targets.colour_clears[number].take();
     let result = (|| {
         let mut open = one.open(samples, false).map_err(|(target, error)| DrawError::Target { target, error })?;
         let bounds = open.bounds.and(within);
@@ -226,6 +227,7 @@ pub fn clear_colour(targets: &mut Targets<'_>, number: usize, rgba: [u32; 4], wi
         Ok(())
     })();
     targets.colour[number] = one.colour[number].take();
+    targets.colour_clears[number] = one.colour_clears[number].take();
     result
 }
 
@@ -237,7 +239,8 @@ pub fn clear_depth(targets: &mut Targets<'_>, depth: f32, stencil: u8, within: R
     let Some(target) = &targets.depth else { return Ok(()) };
     let samples = target.layout.samples;
     let layers = target.slices[1].saturating_sub(target.slices[0]);
-    let mut one = Targets { depth: targets.depth.take(), ..Targets::default() };
+    let mut one = Targets::default();
+    (one.depth, one.depth_clear) = (targets.depth.take(), targets.depth_clear.take());
     let result = (|| {
         let mut open = one.open(samples, false).map_err(|(target, error)| DrawError::Target { target, error })?;
         let bounds = open.bounds.and(within);
@@ -247,7 +250,7 @@ pub fn clear_depth(targets: &mut Targets<'_>, depth: f32, stencil: u8, within: R
         fill(&mut target.surface, bounds, layers, FillValue { bits: bits.into(), mask: u128::MAX });
         Ok(())
     })();
-    targets.depth = one.depth.take();
+    (targets.depth, targets.depth_clear) = (one.depth.take(), one.depth_clear.take());
     result
 }
 
