@@ -74,6 +74,7 @@ impl ClearTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::fd::AsRawFd;
 
     #[test]
     fn fast_clears_are_kept_by_buffer() {
@@ -95,5 +96,26 @@ mod tests {
         assert!(taken.iter().all(|(address, clear)| address >> 20 & 1 == 0 && *clear == of(64)));
         assert!(clears.take(1).is_empty() && clears.take(0).is_empty());
         assert!(clears.keep(3, 0, &of(8)) && clears.take(3).len() == 1);
+    }
+
+    #[test]
+    fn a_mapped_buffer_has_its_clears() {
+        let file = crate::space::create().unwrap();
+        let space = Space::of(file.as_raw_fd()).unwrap();
+        let stored = space.table(|table| {
+            let handle = table.create(1 << 16, 4096, 4).unwrap();
+            let buffer = *table.get(handle).unwrap();
+            // A linear target of 64 x 8 pixels of 4 bytes, whose columns up to 32 have a value.
+            let mut words = vec![0, 64, 8, 4, 1, 0, 1, 4, 256, 1024, 0, 0];
+            words.extend([0x1234_5678, 0, u64::MAX, u64::MAX, 1]);
+            assert!(table.clears.keep(buffer.serial, buffer.offset, &FastClear::from_words(&words).unwrap()));
+            table.store_clears(&space, handle);
+            let mut bytes = [0; 64 * 4];
+            space.copy(buffer.offset, &mut bytes).unwrap();
+            bytes
+        });
+        let (cleared, others) = stored.as_ref().unwrap().split_at(32 * 4);
+        assert!(cleared.as_chunks().0.iter().all(|four: &[u8; 4]| *four == 0x1234_5678u32.to_le_bytes()));
+        assert!(others.iter().all(|&byte| byte == 0));
     }
 }

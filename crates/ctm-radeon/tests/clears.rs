@@ -62,13 +62,16 @@ impl GpuMemory for Memory {
 /// Truth: the same capture in memory that keeps nothing, and whose targets are copied for each draw.
 #[test]
 fn kept_fast_clears_leave_the_bytes_of_stores() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures/scenes");
-    let (mut kept, mut compared) = (0, 0);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
+    let (mut kept, mut compared, mut queued) = (0, 0, 0);
     // Draws wait only where there are several.
     let threads = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let Ok(mut replay) = Replay::new(std::fs::File::open(&path).unwrap(), Box::<Jit>::default()) else { continue };
+    let scenes = std::fs::read_dir(folder.join("scenes")).unwrap().map(|entry| entry.unwrap().path());
+    for path in scenes.chain([folder.join("joined/sprites.capture")]) {
+        if path.extension().is_none_or(|extension| extension != "capture") {
+            continue;
+        }
+        let mut replay = Replay::new(std::fs::File::open(&path).unwrap(), Box::<Jit>::default()).unwrap();
         let (mut memory, mut device) = (Memory::default(), Device::new(Box::<Jit>::default()));
         let mut last: HashMap<u32, Vec<u8>> = HashMap::new();
         let mut number = 0;
@@ -99,6 +102,8 @@ fn kept_fast_clears_leave_the_bytes_of_stores() {
             }
         }
         kept += memory.kept;
+        queued += device.queued_draws();
     }
     assert!(kept > 5 && compared > 100, "{kept} fast clears were kept, {compared} buffers compared");
+    assert!(queued > 20, "{queued} draws were queued");
 }

@@ -1,6 +1,6 @@
 //! Fast clears: parts of a target whose elements all have one value, which is stored when something else is drawn there.
 //!
-//! Real chips note cleared tiles beside the target (CMASK, HTILE). Here a row of tiles is 8 rows of pixels, and a bit of its word stands for some columns of it.
+//! Chips keep such metadata beside the target (CMASK, HTILE). Here each row of tiles, 8 rows of pixels, has a value and a word; each bit of the word is a group of columns.
 
 use crate::surface::layout::{ArrayMode, LARGEST, Layout, Tiling};
 use crate::surface::value::{FillValue, TILE};

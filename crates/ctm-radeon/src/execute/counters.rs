@@ -18,6 +18,8 @@ pub(super) struct Counters {
     pub(super) drawn: u64,
     /// Draws that ran as a part of the one before them.
     pub(super) joined: u64,
+    /// Draws that ran together with others in a queue.
+    pub(super) queued: u64,
     /// The counts of the last draw.
     pub(super) last: Counts,
     /// The last draw.

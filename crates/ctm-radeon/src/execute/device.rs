@@ -228,6 +228,12 @@ impl Device {
         self.counters.joined
     }
 
+    /// How many draws ran together with others that have the same targets; none without several threads.
+    #[must_use]
+    pub const fn queued_draws(&self) -> u64 {
+        self.counters.queued
+    }
+
     /// Says how draws run from now on.
     pub fn set_options(&mut self, options: DrawOptions) {
         self.surfaces.one_thread = options.one_thread;

@@ -254,7 +254,7 @@ impl Device {
         self.draw_into(memory, Lent { bytes, clears: Vec::new() }, &scene, draw)
     }
 
-    /// Lends the memory of targets, and these ranges in all, to a draw; returns `with` if they cannot be lent.
+    /// Lends `draw` the memory of its targets and of all `ranges` that it writes. `Err`: memory cannot lend them, and `draw` has not run; it holds `with`.
     pub(super) fn lend_targets<W, T>(
         &mut self,
         memory: &mut dyn GpuMemory,
@@ -422,7 +422,7 @@ impl fmt::Display for WrittenTarget {
     }
 }
 
-/// Memory that is lent to a draw: of its targets, then of its stream buffers.
+/// The memory that a draw borrows: of its targets, then of its stream buffers.
 pub(super) struct Lent<'m> {
     bytes: Vec<&'m mut [u8]>,
     /// Fast clears of the targets.

@@ -18,7 +18,7 @@ use std::sync::Arc;
 const MOST_DRAWS: usize = 256;
 const MOST_INDICES: usize = 1 << 16;
 
-/// A program of a draw, and what it reads.
+/// A program of a queued draw, with its resources.
 pub(super) struct QueuedProgram {
     pub(super) loaded: Arc<LoadedProgram>,
     pub(super) fetch: Option<Arc<LoadedProgram>>,

@@ -24,7 +24,7 @@ impl DrawQueue {
 }
 
 impl Device {
-    /// Whether a small draw may wait: there are threads, nothing depends on where it ends, its targets can be lent, and it reads none of them.
+    /// Whether a small draw may wait for others. Needs several threads and targets that memory can lend; the draw must not read them, and nothing may depend on where it ends.
     pub(super) fn may_be_queued(&self, memory: &mut dyn GpuMemory, bindings: &Bindings, parts: &[Part]) -> bool {
         if self.options.one_thread || !has_threads() || self.is_observed() {
             return false;
@@ -99,6 +99,9 @@ impl Device {
                 &device.draw_options(u32::try_from(calls.len()).unwrap_or(u32::MAX)),
             )
         };
+        if draws.len() > 1 {
+            self.counters.queued += draws.len() as u64;
+        }
         let of_draw = |error: DrawError| Error::new("draw", error.to_string());
         let done = match self.lend_targets(memory, (&bindings, &ranges), (), run) {
             Ok(done) => done.map_err(of_draw),
